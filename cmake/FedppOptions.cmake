@@ -1,0 +1,38 @@
+# Options of the build. Every one is printed by FedppSummary.cmake.
+option(FEDPP_BUILD_TESTS "Build the tests (GoogleTest)" ON)
+option(FEDPP_BUILD_BENCH "Build the benchmarks (Google Benchmark)" OFF)
+option(FEDPP_REQUIRE_CUDA "Refuse a Kokkos without CUDA (preset cuda)" OFF)
+option(FEDPP_NATIVE "Compile for the processor of this machine (-march=native); OFF where login and compute nodes differ" ON)
+option(FEDPP_WERROR "Treat warnings as errors" OFF)
+set(FEDPP_SANITIZE "" CACHE STRING "Sanitizers, comma separated: 'address,undefined' or 'thread'")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+if(NOT FEDPP_SANITIZE STREQUAL "" AND NOT FEDPP_SANITIZE MATCHES "^(address|undefined|address,undefined|thread)$")
+  message(FATAL_ERROR "FEDPP_SANITIZE='${FEDPP_SANITIZE}' cannot work: "
+                      "choose 'address,undefined' or 'thread' (they exclude each other), or leave it empty.")
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# One interface target carries the flags of all our own code.
+add_library(fedpp_flags INTERFACE)
+target_compile_options(fedpp_flags INTERFACE -Wall -Wextra)
+if(FEDPP_WERROR)
+  target_compile_options(fedpp_flags INTERFACE -Werror)
+endif()
+if(FEDPP_NATIVE)
+  target_compile_options(fedpp_flags INTERFACE -march=native)
+endif()
+# No fast-math: the same bits for every number of ranks rest on it (spec 2.2). errno is never read, and without it
+# the compiler may vectorise loops over the mathematical functions; this changes no result.
+target_compile_options(fedpp_flags INTERFACE -fno-math-errno)
+if(FEDPP_SANITIZE)
+  target_compile_options(fedpp_flags INTERFACE -fsanitize=${FEDPP_SANITIZE} -fno-omit-frame-pointer -g)
+  target_link_options(fedpp_flags INTERFACE -fsanitize=${FEDPP_SANITIZE})
+endif()

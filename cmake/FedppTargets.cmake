@@ -1,0 +1,33 @@
+# The house's layers (docs/architecture.md). A library may link only what its row allows; anything else, and so every cycle, is
+# a configure error. A layer's headers are reachable only through its target: each target exposes one generated include
+# folder that holds one link, named as the layer, to the layer's folder.
+set(FEDPP_ALLOWED_gpu "")
+set(FEDPP_ALLOWED_mpi "")
+set(FEDPP_ALLOWED_io "")
+set(FEDPP_ALLOWED_config "")
+set(FEDPP_ALLOWED_data "config;io")
+set(FEDPP_ALLOWED_model "config;data;gpu")
+set(FEDPP_ALLOWED_evaluation "config;data;model;gpu;io")
+set(FEDPP_ALLOWED_federation "config;data;model;evaluation;gpu;mpi;io")
+set(FEDPP_ALLOWED_commands "config;data;model;evaluation;federation;gpu;mpi;io")
+
+# fedpp_add_library(<layer> SOURCES ... [LAYERS ...] [LIBRARIES ...]) in the layer's own folder.
+function(fedpp_add_library layer)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS;LIBRARIES" ${ARGN})
+  if(NOT DEFINED FEDPP_ALLOWED_${layer})
+    message(FATAL_ERROR "Layer '${layer}' is not in the table of cmake/FedppTargets.cmake.")
+  endif()
+  foreach(other IN LISTS ARG_LAYERS)
+    if(NOT other IN_LIST FEDPP_ALLOWED_${layer})
+      message(FATAL_ERROR "Layer '${layer}' must not depend on '${other}': allowed are '${FEDPP_ALLOWED_${layer}}' "
+                          "(table in cmake/FedppTargets.cmake).")
+    endif()
+  endforeach()
+  set(include "${CMAKE_BINARY_DIR}/include/${layer}")
+  file(MAKE_DIRECTORY "${include}")
+  file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${include}/${layer}" SYMBOLIC)
+  add_library(fedpp_${layer} STATIC ${ARG_SOURCES})
+  target_include_directories(fedpp_${layer} PUBLIC "${include}")
+  list(TRANSFORM ARG_LAYERS PREPEND fedpp_)
+  target_link_libraries(fedpp_${layer} PUBLIC ${ARG_LAYERS} ${ARG_LIBRARIES} PRIVATE fedpp_flags)
+endfunction()

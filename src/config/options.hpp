@@ -1,0 +1,229 @@
+// Every option of fedpp with its default, one struct a section of the TOML file. Each struct lists its keys once, in
+// visit(): reading, --set, dumping with comments, archiving and the suggestions for misspelt keys all come from that list.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fedpp::config {
+
+/// The data and how they become clients and realisations (spec 1.1, 3.2, 3.3).
+struct Data {
+  std::vector<std::string> train, validation, test;  // files; chronological: all of them together
+  std::vector<std::string> windows;                  // windows tables, aligned with train, validation, test by name
+  std::string client_files;                          // pattern with {client}: one file a client, opened by its owner only
+  std::string protocol = "chronological";
+  std::string realisation = "per-sequence";
+  std::string clock = "auto";
+  std::string partition = "heterogeneous";
+  std::int64_t clients = 20;
+  std::int64_t types_per_client = 4;
+  std::vector<std::int64_t> leave_out_types;
+  bool deal = true;
+  double local_fraction = 1.0;
+  double drop_before = 0.0;
+  bool drop = false;
+  std::int64_t max_sequences = 0;
+  std::string time_unit = "file unit";
+
+  template <class V>
+  void visit(V& v) {
+    v("train", train, "training files: CSV (plain or .gz), EasyTPP JSON lines (.jsonl), or HDF5 made by 'fedpp import'");
+    v("validation", validation, "further files; 'population' ignores them (folds of the training lists validate)");
+    v("test", test, "test files; 'chronological' joins train, validation and test and cuts every sequence in time");
+    v("windows", windows, "windows tables (CSV sequence,start,end), one for each training, validation and test file in that order, or none");
+    v("client_files", client_files, "one file a client instead of 'train': a pattern with {client}, opened only by the owning rank");
+    v("protocol", protocol, "the scores to train for", {"chronological", "population", "published-code"});
+    v("realisation", realisation, "one latent function per sequence or per client", {"per-sequence", "pooled"});
+    v("clock", clock, "elapsed (time since a sequence's start), calendar (file time), or by protocol", {"auto", "elapsed", "calendar"});
+    v("partition", partition, "heterogeneous: a client sees 'types_per_client' types; homogeneous: every client sees all types kept", {"heterogeneous", "homogeneous"});
+    v("clients", clients, "number of clients C");
+    v("types_per_client", types_per_client, "k: types (c k .. c k + k - 1) mod K for client c");
+    v("leave_out_types", leave_out_types, "types dropped from the data before anything else");
+    v("deal", deal, "deal sequences disjointly among the clients that could hold them (false: clients of equal types are copies)");
+    v("local_fraction", local_fraction, "share of its training sequences that a client keeps, in (0, 1]");
+    v("drop", drop, "drop events before 'drop_before' and make it the origin of time");
+    v("drop_before", drop_before, "see 'drop' (file unit)");
+    v("max_sequences", max_sequences, "use only the first so many sequences of each file (0: all)");
+    v("time_unit", time_unit, "name of the file's unit of time, for tables and axes");
+  }
+};
+
+/// One client's model (spec 1.2, 1.7).
+struct Model {
+  std::string encoder = "deep-kernel";
+  std::int64_t width = 32;
+  std::vector<double> periods;
+  std::int64_t inducing = 50;
+  double window = 100.0;
+  std::int64_t quadrature_nodes = 0;
+  double jitter = 1e-6;
+  double start_variance = 1.0;
+  double start_lengthscale = 0.1;
+  double start_weight_sd = 0.05;
+  double prior_sd = 0.3;
+  std::string tempering = "none";
+  double temperature = 1.0;
+
+  template <class V>
+  void visit(V& v) {
+    v("encoder", encoder, "embedding h(t) of the kernel", {"rbf", "deep-kernel"});
+    v("width", width, "D: embedding size of the deep kernel");
+    v("periods", periods, "periods (file unit, calendar clock) whose sine and cosine join the deep kernel's input: day, week");
+    v("inducing", inducing, "M: inducing points of a realisation");
+    v("window", window, "T: length of the scaled clock");
+    v("quadrature_nodes", quadrature_nodes, "Gauss-Legendre nodes over a realisation's window (0: chosen by size)");
+    v("jitter", jitter, "relative jitter of K(z,z); multiplied by ten up to 1e-2 where a Cholesky factorisation fails");
+    v("start_variance", start_variance, "r at the start");
+    v("start_lengthscale", start_lengthscale, "l at the start, as a share of the window in embedding distance");
+    v("start_weight_sd", start_weight_sd, "delta at the start: posterior sd of the weights");
+    v("prior_sd", prior_sd, "sigma_0: sd of the global weights at the start");
+    v("tempering", tempering, "power of the likelihood: none, fixed ('temperature'), or dispersion (from the spread of counts over sequences)", {"none", "fixed", "dispersion"});
+    v("temperature", temperature, "tau in (0, 1] for tempering = 'fixed'");
+  }
+};
+
+/// A client's local epochs (spec 1.6).
+struct Training {
+  std::int64_t epochs = 5;
+  std::int64_t samples = 1;
+  double learning_rate = 1e-2;
+  double learning_rate_kernel = 0.0;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  std::string sd_map = "softplus";
+  double prior_weight = 1.0;
+  std::int64_t batch_realisations = 0;
+  double batch_points = 1.0;
+  std::string schedule = "constant";
+
+  template <class V>
+  void visit(V& v) {
+    v("epochs", epochs, "E: local epochs a round");
+    v("samples", samples, "S: Monte Carlo samples of the weights in an epoch");
+    v("learning_rate", learning_rate, "Adam's step for the encoder's weights");
+    v("learning_rate_kernel", learning_rate_kernel, "Adam's step for log r and log l (0: as learning_rate)");
+    v("beta1", beta1, "Adam");
+    v("beta2", beta2, "Adam");
+    v("epsilon", epsilon, "Adam");
+    v("sd_map", sd_map, "map from the real line to the sd delta", {"softplus", "exp"});
+    v("prior_weight", prior_weight, "weight of the divergence to the prior (w2 and mmd are not in nats)");
+    v("batch_realisations", batch_realisations, "realisations in a mini-batch (0: all)");
+    v("batch_points", batch_points, "share of a realisation's events and nodes in a mini-batch, in (0, 1]");
+    v("schedule", schedule, "learning rate over the rounds", {"constant", "cosine", "inverse-sqrt"});
+  }
+};
+
+/// The round loop (spec 2.0, 3.2).
+struct Federation {
+  std::string mode = "federated";
+  std::int64_t rounds = 100;
+  std::int64_t participants = 10;
+  std::int64_t straggling_period = 1;
+  std::string client_start = "continue";
+  std::int64_t seed = 1;
+  std::int64_t validate_every = 1;
+  std::int64_t patience = 0;
+
+  template <class V>
+  void visit(V& v) {
+    v("mode", mode, "local: no exchange, every client trains alone against the initial prior (baseline)", {"federated", "local"});
+    v("rounds", rounds, "communication rounds");
+    v("participants", participants, "clients sampled uniformly a round (0: all)");
+    v("straggling_period", straggling_period, "G: the participants stay the same for G rounds");
+    v("client_start", client_start, "continue: participants keep their state, the global posterior being only their prior; overwrite: their weights start at it", {"continue", "overwrite"});
+    v("seed", seed, "seed of everything random");
+    v("validate_every", validate_every, "rounds between validation scores (0: never; then the last round is kept)");
+    v("patience", patience, "stop after so many validations without improvement (0: never)");
+  }
+};
+
+/// The server's barycentre (spec 2.1, 2.2).
+struct Aggregation {
+  std::string divergence = "kl";
+  std::string weights = "uniform";
+  std::int64_t fraction_bits = 40;
+  double mmd_bandwidth = 0.0;
+
+  template <class V>
+  void visit(V& v) {
+    v("divergence", divergence, "barycentre and prior term", {"kl", "w2", "fedavg", "mmd"});
+    v("weights", weights, "weight of a client's upload: uniform or by its number of training events", {"uniform", "events"});
+    v("fraction_bits", fraction_bits, "k: contributions are rounded once to multiples of 2^-k and summed as integers");
+    v("mmd_bandwidth", mmd_bandwidth, "d of the mmd divergence (0: median distance of the uploads' means)");
+  }
+};
+
+/// Scores and curves (spec 1.8, 3.3).
+struct Evaluation {
+  std::int64_t samples = 8;
+  std::int64_t e_steps = 20;
+  std::int64_t curve_points = 400;
+  std::int64_t curve_clients = 4;
+  bool trivial_models = true;
+
+  template <class V>
+  void visit(V& v) {
+    v("samples", samples, "samples of the weights at prediction");
+    v("e_steps", e_steps, "at most so many E-steps to convergence before scoring");
+    v("curve_points", curve_points, "points of the intensity curves in result.h5");
+    v("curve_clients", curve_clients, "clients whose curves are written");
+    v("trivial_models", trivial_models, "score the trivial models beside ours");
+  }
+};
+
+/// Files and checkpoints.
+struct Output {
+  std::string directory = "out";
+  std::int64_t checkpoint_every = 10;
+  std::int64_t checkpoints_kept = 2;
+  bool progress = true;
+
+  template <class V>
+  void visit(V& v) {
+    v("directory", directory, "where results, checkpoints and logs go (--out)");
+    v("checkpoint_every", checkpoint_every, "rounds between checkpoints (0: only at the end)");
+    v("checkpoints_kept", checkpoints_kept, "newest checkpoints kept");
+    v("progress", progress, "a line of progress that renews itself on a terminal");
+  }
+};
+
+/// How the machine is used; none of it changes what is computed beyond rounding.
+struct Backend {
+  std::string dense = "auto";
+  double workspace_mb = 128.0;
+
+  template <class V>
+  void visit(V& v) {
+    v("dense", dense, "batched linear algebra: the host's BLAS and LAPACK, our own team kernels, or by backend", {"auto", "blas", "team"});
+    v("workspace_mb", workspace_mb, "clients of a rank are advanced in blocks whose work space stays below this (MB); one client always fits");
+  }
+};
+
+/// The resolved configuration.
+struct Config {
+  Data data;
+  Model model;
+  Training training;
+  Federation federation;
+  Aggregation aggregation;
+  Evaluation evaluation;
+  Output output;
+  Backend backend;
+
+  template <class V>
+  void visit(V& v) {
+    v.section("data", data, "the data and how they become clients");
+    v.section("model", model, "one client's model");
+    v.section("training", training, "a client's local epochs");
+    v.section("federation", federation, "the round loop");
+    v.section("aggregation", aggregation, "the server's barycentre");
+    v.section("evaluation", evaluation, "scores and curves");
+    v.section("output", output, "files and checkpoints");
+    v.section("backend", backend, "how the machine is used");
+  }
+};
+
+}  // namespace fedpp::config

@@ -1,0 +1,58 @@
+// What a client holds: its sequences cut into training, validation and test (raw, in the file's unit of time), and the
+// realisations made of them (on the model's clock). Plain host data; no other layer's types.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fedpp::data {
+
+/// An observation window, start < end, in the unit of the clock it is on.
+struct Interval {
+  double start, end;
+};
+
+enum Split : int { kTrain = 0, kValidation = 1, kTest = 2 };
+
+/// One sequence as one client sees it (only the client's types), cut into splits. File unit of time.
+struct ClientSequence {
+  std::int64_t id = 0;                             ///< the file's sequence number
+  double origin = 0;                               ///< zero of the elapsed clock: the start of its observation
+  std::vector<double> times;                       ///< everything seen, increasing, ties legal: the history
+  std::array<std::vector<double>, 3> events;       ///< events counted in each split (the conditioned first one in none)
+  std::array<std::vector<Interval>, 3> windows;    ///< where each split is observed, disjoint and increasing
+  int fold = 0;                                    ///< 0..4: fold of a training list in 'population' (5-fold choices)
+};
+
+/// A client's private data.
+struct ClientData {
+  std::int64_t id = 0;                    ///< global client number
+  std::vector<int> types;                 ///< the types it sees
+  std::vector<ClientSequence> sequences;
+  std::int64_t left_out = 0;              ///< sequences with fewer than five training events after filtering
+  double tempering = 1.0;                 ///< tau: power of its likelihood (spec 3.3, validation/population)
+};
+
+/// The map between file time and the model's clock: model = (file - origin) * scale, where the origin is the sequence's own
+/// on the elapsed clock and common on the calendar clock. Log-intensities per file unit are log(model) + log(scale).
+struct Clock {
+  bool elapsed = true;
+  double origin = 0;      ///< calendar only
+  double scale = 1;       ///< model units per file unit; the longest duration becomes T
+  double window = 100;    ///< T
+};
+
+/// One latent function's points (spec 1.1), on the model's clock. Used for training (multiplicities and weights may be tempered)
+/// and for scoring held-out windows (never tempered).
+struct Realisation {
+  std::vector<double> events;          ///< [N] distinct times, increasing
+  std::vector<double> multiplicities;  ///< [N] n_i >= 1 (1.9), times tau for training
+  std::vector<double> log_offsets;     ///< [N] added to E[log lambda] in a score: log e(t) of held-out streams, log(scale) of the clock
+  std::vector<double> nodes;           ///< [Q]
+  std::vector<double> node_weights;    ///< [Q] omega_q: quadrature weight times exposure, times tau for training
+  Interval span{0, 0};                 ///< hull of its windows
+};
+
+}  // namespace fedpp::data
