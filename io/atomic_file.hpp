@@ -1,0 +1,30 @@
+// Files that are there whole or not at all: written beside, flushed to disk, renamed.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "io/error.hpp"
+
+namespace fedpp::io {
+
+/// Replaces `path` by a file with this content. Throws io::Error with path and the system's reason (disk full,
+/// read-only, missing folder); then the old file is untouched and nothing is left beside it.
+void write_file(const std::string& path, std::string_view content);
+
+/// The same for JSON, indented by two, with a newline at the end. Numbers that JSON lacks (NaN, infinities) become
+/// null.
+void write_json(const std::string& path, const nlohmann::json& value);
+void write_json(const std::string& path, const nlohmann::ordered_json& value);
+
+/// Flushes a file to disk, or a folder (after a rename in it).
+void flush_to_disk(const std::string& path);
+
+/// Renames (replacing) and flushes the folder of the new name.
+void rename_durably(const std::string& from, const std::string& to);
+
+/// The folder that holds `path` ("." for a bare name).
+std::string folder_of(const std::string& path);
+
+}  // namespace fedpp::io

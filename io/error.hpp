@@ -1,0 +1,15 @@
+// The one exception of the io layer.
+#pragma once
+
+#include <stdexcept>
+
+namespace fedpp::io {
+
+/// A file that cannot be read or written as asked. The text names the file (and line or object), the value and the
+/// remedy.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace fedpp::io

@@ -1,0 +1,81 @@
+// The HDF5 file of sequences that `fedpp import` makes (layout: io/README.md): written in one pass with bounded memory,
+// read whole or sequence by sequence, so that a rank reads only its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "io/event_reader.hpp"
+#include "io/hdf5.hpp"
+
+namespace fedpp::io {
+
+/// Streams sequences into PATH.partial, which close() flushes and renames to PATH. Without close() nothing is left.
+class SequenceFileWriter {
+ public:
+  /// `sources`: names of the files that the sequences come from; `time_unit`: its name, for tables and axes.
+  SequenceFileWriter(const std::string& path, const std::vector<std::string>& sources, const std::string& time_unit);
+  ~SequenceFileWriter();
+  SequenceFileWriter(SequenceFileWriter&&) noexcept;
+  SequenceFileWriter& operator=(SequenceFileWriter&&) noexcept;
+
+  /// Appends a sequence. Throws where its times or types are not legal, its id is there already, or it has neither
+  /// events nor windows.
+  void append(const SequenceRecord& sequence, std::span<const Window> windows = {});
+  std::int64_t sequences() const;
+  std::int64_t events() const;
+  void close();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Reads such a file. The constructor reads and checks ids and offsets only (16 bytes a sequence).
+class SequenceFileReader {
+ public:
+  explicit SequenceFileReader(const std::string& path);
+
+  std::int64_t sequences() const { return static_cast<std::int64_t>(ids_.size()); }
+  std::int64_t events() const { return offsets_.back(); }
+  const std::vector<std::int64_t>& ids() const { return ids_; }          ///< [sequences], file order
+  const std::vector<std::int64_t>& offsets() const { return offsets_; }  ///< [sequences + 1], into the events
+  std::int64_t length(std::int64_t index) const { return offsets_[index + 1] - offsets_[index]; }
+  bool has_windows() const { return !window_offsets_.empty(); }
+  const std::string& time_unit() const { return time_unit_; }
+  const std::vector<std::string>& sources() const { return sources_; }
+
+  /// The sequence number `index` (from 0) of the file. Checked: times finite and sorted, types legal.
+  SequenceRecord sequence(std::int64_t index) const;
+  /// Its windows; empty where it has none.
+  std::vector<Window> windows(std::int64_t index) const;
+  /// All sequences in file order, read in blocks; at most `max_sequences` (0: all).
+  void for_each(const SequenceCallback& callback, std::int64_t max_sequences = 0) const;
+
+ private:
+  std::string path_;
+  File file_;
+  std::vector<std::int64_t> ids_, offsets_, window_offsets_;
+  std::string time_unit_;
+  std::vector<std::string> sources_;
+};
+
+/// What `fedpp info` prints about a file of sequences.
+struct SequenceSummary {
+  std::int64_t sequences = 0, events = 0;
+  std::int64_t types = 0;                  ///< K: one more than the largest type
+  std::int64_t shortest = 0, longest = 0;  ///< events in a sequence
+  double mean_length = 0;
+  double first_time = 0, last_time = 0;   ///< over all events (0, 0 without events)
+  std::int64_t ties = 0;                  ///< gaps of zero between neighbours of a sequence
+  std::vector<std::int64_t> type_counts;  ///< [K] events of each type
+};
+
+/// One pass over a file of any format that read_sequences takes.
+SequenceSummary summarise(const std::string& path);
+
+}  // namespace fedpp::io
