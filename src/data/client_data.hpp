@@ -23,7 +23,7 @@ struct ClientSequence {
   std::vector<double> times;                       ///< everything seen, increasing, ties legal: the history
   std::array<std::vector<double>, 3> events;       ///< events counted in each split (the conditioned first one in none)
   std::array<std::vector<Interval>, 3> windows;    ///< where each split is observed, disjoint and increasing
-  int fold = 0;                                    ///< 0..4: fold of a training list in 'population' (5-fold choices)
+  int fold = -1;                                   ///< 'population': 0..4, fold of a training list; -1 for any other
 };
 
 /// A client's private data.
@@ -32,6 +32,7 @@ struct ClientData {
   std::vector<int> types;                 ///< the types it sees
   std::vector<ClientSequence> sequences;
   std::int64_t left_out = 0;              ///< sequences with fewer than five training events after filtering
+  std::int64_t dropped_events = 0;        ///< events outside their windows or the common window, or before 'drop_before'
   double tempering = 1.0;                 ///< tau: power of its likelihood (spec 3.3, validation/population)
 };
 
@@ -49,7 +50,8 @@ struct Clock {
 struct Realisation {
   std::vector<double> events;          ///< [N] distinct times, increasing
   std::vector<double> multiplicities;  ///< [N] n_i >= 1 (1.9), times tau for training
-  std::vector<double> log_offsets;     ///< [N] added to E[log lambda] in a score: log e(t) of held-out streams, log(scale) of the clock
+  std::vector<double> log_offsets;     ///< [N] added to E[log lambda] in a score: log e(t_i) of this realisation's streams
+                                       ///<     (0 where it has one) plus log(scale) of the clock; never tempered
   std::vector<double> nodes;           ///< [Q]
   std::vector<double> node_weights;    ///< [Q] omega_q: quadrature weight times exposure, times tau for training
   Interval span{0, 0};                 ///< hull of its windows

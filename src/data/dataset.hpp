@@ -1,0 +1,86 @@
+// From files to clients: who holds which sequences and sees which types of event, and the cut of each sequence into training,
+// validation and test (spec 1.1, 3.2, 3.3).
+//
+// Three steps, the same for every way in which data come:
+//   Plan plan = make_plan(options, T, seed);               // on every rank, the same
+//   LocalExtents e = local_extents(plan, owned);           // what this rank's clients know; the caller reduces it over the ranks
+//   finish_plan(plan, e);                                  // the clock and the common window
+//   std::vector<ClientData> clients = load_clients(plan, owned);
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/options.hpp"
+#include "data/client_data.hpp"
+
+namespace fedpp::data {
+
+/// One data file with its windows table ("" where it has none) and the part it plays. In client_files mode the paths are
+/// patterns with {client}.
+struct Source {
+  std::string path;
+  std::string windows;
+  Split role = kTrain;
+};
+
+/// What every rank knows of a sequence of the common files; the events themselves stay in the file.
+struct CatalogueEntry {
+  std::int32_t source = 0;      ///< index into Plan::sources
+  std::int32_t type = -1;       ///< its only type of event (of those kept), -1: several types, -2: no events
+  std::int64_t position = 0;    ///< 0, 1, ... within its file
+  std::int64_t events = 0;      ///< of the types kept, at or after 'drop_before'
+};
+
+/// Extents that the clock needs, in the file's unit, after 'drop_before' was subtracted. Ranks combine them by minimum
+/// (start) and maximum (end, longest, types, events).
+struct LocalExtents {
+  double start = std::numeric_limits<double>::infinity();   ///< earliest event, or start of a window where there is a table
+  double end = -std::numeric_limits<double>::infinity();    ///< latest
+  double longest = 0;                                       ///< longest observation of a sequence
+  std::int64_t types = 0;                                   ///< 1 + the largest type
+};
+
+/// Who holds what. Deterministic in the files, the options and the seed, never in the number of ranks.
+struct Plan {
+  config::Data options;
+  std::uint64_t seed = 0;
+  double origin = 0;                                  ///< subtracted from every time of the files ('drop_before')
+  std::vector<Source> sources;
+  std::vector<CatalogueEntry> catalogue;              ///< every sequence of the common files; empty with client_files
+  std::vector<std::vector<std::uint32_t>> holdings;   ///< [client] entries of the catalogue, ascending
+  LocalExtents extents;                               ///< of all clients, once finished
+  std::vector<int> kept_types;                        ///< types not left out, ascending
+  Clock clock;                                        ///< set by finish_plan
+  Interval window{0, 0};                              ///< calendar clocks: the common window
+  bool finished = false;
+
+  std::int64_t clients() const { return options.clients; }
+  bool one_file_a_client() const { return !options.client_files.empty(); }
+  /// Types that client c sees: (c k .. c k + k - 1) mod K over the kept types in order, or all of them.
+  std::vector<int> types_of(std::int64_t client) const;
+};
+
+/// Checks the options against each other, scans the common files (none with client_files) and deals the sequences.
+/// \param window T, the length of the model's clock. \throws UserError
+Plan make_plan(const config::Data& options, double window, std::uint64_t seed);
+
+/// Extents of the data that this rank can see: of all common files, or of the files of the clients it owns.
+LocalExtents local_extents(const Plan& plan, std::span<const std::int64_t> owned);
+
+/// The union of two extents.
+LocalExtents combine(const LocalExtents& a, const LocalExtents& b);
+
+/// Sets the clock and the common window from the extents of all ranks. \throws UserError where no time passes
+void finish_plan(Plan& plan, const LocalExtents& all);
+
+/// The data of the clients named, in that order. Each common file is read once, and only sequences that these clients hold are
+/// kept. A client's data do not depend on which others are loaded with it. \throws UserError, among others where a client is
+/// left without a training sequence
+std::vector<ClientData> load_clients(const Plan& plan, std::span<const std::int64_t> owned);
+ClientData load_client(const Plan& plan, std::int64_t client);
+
+}  // namespace fedpp::data

@@ -1,0 +1,50 @@
+// From a client's sequences to realisations on the model's clock: superposed streams with their exposure, ties merged with a
+// multiplicity, quadrature (spec 1.1, 1.9).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "data/client_data.hpp"
+
+namespace fedpp::data {
+
+struct Plan;
+
+/// How realisations are made; the same for every client.
+struct RealisationRules {
+  bool pooled = false;         ///< one latent function a client, else one a sequence
+  bool unit_exposure = false;  ///< pooled: exposure 1 wherever there is any ('published-code')
+  Clock clock;
+  std::int64_t nodes = 0;      ///< quadrature nodes of a realisation; 0: about 4 M pooled, 2 M per sequence
+  std::int64_t inducing = 50;  ///< M
+};
+
+/// The rules that belong to a finished plan.
+RealisationRules realisation_rules(const Plan& plan, std::int64_t quadrature_nodes, std::int64_t inducing);
+
+/// Realisations of the splits named (their windows joined), on the model's clock: one if pooled, else one for every sequence
+/// in the client's order. A sequence that takes no part in these splits gives an empty realisation (no events, no nodes), so
+/// that entry r belongs to the same latent function in every split.
+/// \param tempering tau: power of the likelihood, multiplies multiplicities and node weights (1 for held-out windows)
+std::vector<Realisation> make_realisations(const ClientData& client, const RealisationRules& rules, std::span<const Split> splits,
+                                           double tempering = 1.0);
+
+/// Training windows, tempered by the client's tau.
+std::vector<Realisation> training_realisations(const ClientData& client, const RealisationRules& rules);
+/// Training and validation windows together, tempered: the posterior that scores the test lists of 'population'.
+std::vector<Realisation> final_realisations(const ClientData& client, const RealisationRules& rules);
+/// Windows held out, never tempered.
+std::vector<Realisation> held_out_realisations(const ClientData& client, const RealisationRules& rules, Split split);
+
+/// File time of a sequence on the model's clock.
+inline double to_model(const Clock& clock, const ClientSequence& sequence, double file_time) {
+  return (file_time - (clock.elapsed ? sequence.origin : clock.origin)) * clock.scale;
+}
+/// Where a realisation on the calendar clock, or a sequence on its own, lies in file time.
+inline double to_file(const Clock& clock, const ClientSequence& sequence, double model_time) {
+  return model_time / clock.scale + (clock.elapsed ? sequence.origin : clock.origin);
+}
+
+}  // namespace fedpp::data
