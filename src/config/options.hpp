@@ -1,10 +1,14 @@
 // Every option of fedpp with its default, one struct a section of the TOML file. Each struct lists its keys once, in
-// visit(): reading, --set, dumping with comments, archiving and the suggestions for misspelt keys all come from that list.
+// visit(): v(key, member, help) or v(key, member, help, allowed), where 'allowed' is a Range of numbers (of every
+// number in a list) or the list of words. Reading, --set, dumping with comments, archiving, the checks of allowed
+// values and the suggestions for misspelt keys all come from that list.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "config/range.hpp"
 
 namespace fedpp::config {
 
@@ -12,7 +16,7 @@ namespace fedpp::config {
 struct Data {
   std::vector<std::string> train, validation, test;  // files; chronological: all of them together
   std::vector<std::string> windows;                  // windows tables, aligned with train, validation, test by name
-  std::string client_files;                          // pattern with {client}: one file a client, opened by its owner only
+  std::string client_files;  // pattern with {client}: one file a client, opened by its owner only
   std::string protocol = "chronological";
   std::string realisation = "per-sequence";
   std::string clock = "auto";
@@ -29,23 +33,32 @@ struct Data {
 
   template <class V>
   void visit(V& v) {
-    v("train", train, "training files: CSV (plain or .gz), EasyTPP JSON lines (.jsonl), or HDF5 made by 'fedpp import'");
+    v("train", train,
+      "training files: CSV (plain or .gz), EasyTPP JSON lines (.jsonl), or HDF5 made by 'fedpp import'");
     v("validation", validation, "further files; 'population' ignores them (folds of the training lists validate)");
     v("test", test, "test files; 'chronological' joins train, validation and test and cuts every sequence in time");
-    v("windows", windows, "windows tables (CSV sequence,start,end), one for each training, validation and test file in that order, or none");
-    v("client_files", client_files, "one file a client instead of 'train': a pattern with {client}, opened only by the owning rank");
+    v("windows", windows,
+      "windows tables (CSV sequence,start,end), one for each training, validation and test file in that order, or "
+      "none");
+    v("client_files", client_files,
+      "one file a client instead of 'train': a pattern with {client}, opened only by the owning rank");
     v("protocol", protocol, "the scores to train for", {"chronological", "population", "published-code"});
     v("realisation", realisation, "one latent function per sequence or per client", {"per-sequence", "pooled"});
-    v("clock", clock, "elapsed (time since a sequence's start), calendar (file time), or by protocol", {"auto", "elapsed", "calendar"});
-    v("partition", partition, "heterogeneous: a client sees 'types_per_client' types; homogeneous: every client sees all types kept", {"heterogeneous", "homogeneous"});
-    v("clients", clients, "number of clients C");
-    v("types_per_client", types_per_client, "k: types (c k .. c k + k - 1) mod K for client c");
-    v("leave_out_types", leave_out_types, "types dropped from the data before anything else");
-    v("deal", deal, "deal sequences disjointly among the clients that could hold them (false: clients of equal types are copies)");
-    v("local_fraction", local_fraction, "share of its training sequences that a client keeps, in (0, 1]");
+    v("clock", clock, "elapsed (time since a sequence's start), calendar (file time), or by protocol",
+      {"auto", "elapsed", "calendar"});
+    v("partition", partition,
+      "heterogeneous: a client sees 'types_per_client' types; homogeneous: every client sees all types kept",
+      {"heterogeneous", "homogeneous"});
+    v("clients", clients, "number of clients C", at_least(1));
+    v("types_per_client", types_per_client, "k: types (c k .. c k + k - 1) mod K for client c", at_least(1));
+    v("leave_out_types", leave_out_types, "types dropped from the data before anything else", at_least(0));
+    v("deal", deal,
+      "deal sequences disjointly among the clients that could hold them (false: clients of equal types are copies)");
+    v("local_fraction", local_fraction, "share of its training sequences that a client keeps, in (0, 1]",
+      above_up_to(0, 1));
     v("drop", drop, "drop events before 'drop_before' and make it the origin of time");
     v("drop_before", drop_before, "see 'drop' (file unit)");
-    v("max_sequences", max_sequences, "use only the first so many sequences of each file (0: all)");
+    v("max_sequences", max_sequences, "use only the first so many sequences of each file (0: all)", at_least(0));
     v("time_unit", time_unit, "name of the file's unit of time, for tables and axes");
   }
 };
@@ -69,18 +82,24 @@ struct Model {
   template <class V>
   void visit(V& v) {
     v("encoder", encoder, "embedding h(t) of the kernel", {"rbf", "deep-kernel"});
-    v("width", width, "D: embedding size of the deep kernel");
-    v("periods", periods, "periods (file unit, calendar clock) whose sine and cosine join the deep kernel's input: day, week");
-    v("inducing", inducing, "M: inducing points of a realisation");
-    v("window", window, "T: length of the scaled clock");
-    v("quadrature_nodes", quadrature_nodes, "Gauss-Legendre nodes over a realisation's window (0: chosen by size)");
-    v("jitter", jitter, "relative jitter of K(z,z); multiplied by ten up to 1e-2 where a Cholesky factorisation fails");
-    v("start_variance", start_variance, "r at the start");
-    v("start_lengthscale", start_lengthscale, "l at the start, as a share of the window in embedding distance");
-    v("start_weight_sd", start_weight_sd, "delta at the start: posterior sd of the weights");
-    v("prior_sd", prior_sd, "sigma_0: sd of the global weights at the start");
-    v("tempering", tempering, "power of the likelihood: none, fixed ('temperature'), or dispersion (from the spread of counts over sequences)", {"none", "fixed", "dispersion"});
-    v("temperature", temperature, "tau in (0, 1] for tempering = 'fixed'");
+    v("width", width, "D: embedding size of the deep kernel", between(1, 4096));
+    v("periods", periods,
+      "periods (file unit, calendar clock) whose sine and cosine join the deep kernel's input: day, week", above(0));
+    v("inducing", inducing, "M: inducing points of a realisation", between(1, 4096));
+    v("window", window, "T: length of the scaled clock", above(0));
+    v("quadrature_nodes", quadrature_nodes, "Gauss-Legendre nodes over a realisation's window (0: chosen by size)",
+      at_least(0));
+    v("jitter", jitter, "relative jitter of K(z,z); multiplied by ten up to 1e-2 where a Cholesky factorisation fails",
+      above_up_to(0, 1e-2));
+    v("start_variance", start_variance, "r at the start", above(0));
+    v("start_lengthscale", start_lengthscale, "l at the start, as a share of the window in embedding distance",
+      above(0));
+    v("start_weight_sd", start_weight_sd, "delta at the start: posterior sd of the weights", above(0));
+    v("prior_sd", prior_sd, "sigma_0: sd of the global weights at the start", above(0));
+    v("tempering", tempering,
+      "power of the likelihood: none, fixed ('temperature'), or dispersion (from the spread of counts over sequences)",
+      {"none", "fixed", "dispersion"});
+    v("temperature", temperature, "tau in (0, 1] for tempering = 'fixed'", above_up_to(0, 1));
   }
 };
 
@@ -101,17 +120,19 @@ struct Training {
 
   template <class V>
   void visit(V& v) {
-    v("epochs", epochs, "E: local epochs a round");
-    v("samples", samples, "S: Monte Carlo samples of the weights in an epoch");
-    v("learning_rate", learning_rate, "Adam's step for the encoder's weights");
-    v("learning_rate_kernel", learning_rate_kernel, "Adam's step for log r and log l (0: as learning_rate)");
-    v("beta1", beta1, "Adam");
-    v("beta2", beta2, "Adam");
-    v("epsilon", epsilon, "Adam");
+    v("epochs", epochs, "E: local epochs a round", at_least(1));
+    v("samples", samples, "S: Monte Carlo samples of the weights in an epoch", at_least(1));
+    v("learning_rate", learning_rate, "Adam's step for the encoder's weights", above(0));
+    v("learning_rate_kernel", learning_rate_kernel, "Adam's step for log r and log l (0: as learning_rate)",
+      at_least(0));
+    v("beta1", beta1, "Adam", from_below(0, 1));
+    v("beta2", beta2, "Adam", from_below(0, 1));
+    v("epsilon", epsilon, "Adam", above(0));
     v("sd_map", sd_map, "map from the real line to the sd delta", {"softplus", "exp"});
-    v("prior_weight", prior_weight, "weight of the divergence to the prior (w2 and mmd are not in nats)");
-    v("batch_realisations", batch_realisations, "realisations in a mini-batch (0: all)");
-    v("batch_points", batch_points, "share of a realisation's events and nodes in a mini-batch, in (0, 1]");
+    v("prior_weight", prior_weight, "weight of the divergence to the prior (w2 and mmd are not in nats)", at_least(0));
+    v("batch_realisations", batch_realisations, "realisations in a mini-batch (0: all)", at_least(0));
+    v("batch_points", batch_points, "share of a realisation's events and nodes in a mini-batch, in (0, 1]",
+      above_up_to(0, 1));
     v("schedule", schedule, "learning rate over the rounds", {"constant", "cosine", "inverse-sqrt"});
   }
 };
@@ -129,14 +150,19 @@ struct Federation {
 
   template <class V>
   void visit(V& v) {
-    v("mode", mode, "local: no exchange, every client trains alone against the initial prior (baseline)", {"federated", "local"});
-    v("rounds", rounds, "communication rounds");
-    v("participants", participants, "clients sampled uniformly a round (0: all)");
-    v("straggling_period", straggling_period, "G: the participants stay the same for G rounds");
-    v("client_start", client_start, "continue: participants keep their state, the global posterior being only their prior; overwrite: their weights start at it", {"continue", "overwrite"});
-    v("seed", seed, "seed of everything random");
-    v("validate_every", validate_every, "rounds between validation scores (0: never; then the last round is kept)");
-    v("patience", patience, "stop after so many validations without improvement (0: never)");
+    v("mode", mode, "local: no exchange, every client trains alone against the initial prior (baseline)",
+      {"federated", "local"});
+    v("rounds", rounds, "communication rounds", at_least(0));
+    v("participants", participants, "clients sampled uniformly a round (0: all)", at_least(0));
+    v("straggling_period", straggling_period, "G: the participants stay the same for G rounds", at_least(1));
+    v("client_start", client_start,
+      "continue: participants keep their state, the global posterior being only their prior; overwrite: their weights "
+      "start at it",
+      {"continue", "overwrite"});
+    v("seed", seed, "seed of everything random", at_least(0));
+    v("validate_every", validate_every, "rounds between validation scores (0: never; then the last round is kept)",
+      at_least(0));
+    v("patience", patience, "stop after so many validations without improvement (0: never)", at_least(0));
   }
 };
 
@@ -150,9 +176,12 @@ struct Aggregation {
   template <class V>
   void visit(V& v) {
     v("divergence", divergence, "barycentre and prior term", {"kl", "w2", "fedavg", "mmd"});
-    v("weights", weights, "weight of a client's upload: uniform or by its number of training events", {"uniform", "events"});
-    v("fraction_bits", fraction_bits, "k: contributions are rounded once to multiples of 2^-k and summed as integers");
-    v("mmd_bandwidth", mmd_bandwidth, "d of the mmd divergence (0: median distance of the uploads' means)");
+    v("weights", weights, "weight of a client's upload: uniform or by its number of training events",
+      {"uniform", "events"});
+    v("fraction_bits", fraction_bits, "k: contributions are rounded once to multiples of 2^-k and summed as integers",
+      between(8, 60));
+    v("mmd_bandwidth", mmd_bandwidth, "d of the mmd divergence (0: median distance of the uploads' means)",
+      at_least(0));
   }
 };
 
@@ -166,10 +195,10 @@ struct Evaluation {
 
   template <class V>
   void visit(V& v) {
-    v("samples", samples, "samples of the weights at prediction");
-    v("e_steps", e_steps, "at most so many E-steps to convergence before scoring");
-    v("curve_points", curve_points, "points of the intensity curves in result.h5");
-    v("curve_clients", curve_clients, "clients whose curves are written");
+    v("samples", samples, "samples of the weights at prediction", at_least(1));
+    v("e_steps", e_steps, "at most so many E-steps to convergence before scoring", at_least(0));
+    v("curve_points", curve_points, "points of the intensity curves in result.h5", at_least(2));
+    v("curve_clients", curve_clients, "clients whose curves are written", at_least(0));
     v("trivial_models", trivial_models, "score the trivial models beside ours");
   }
 };
@@ -184,8 +213,8 @@ struct Output {
   template <class V>
   void visit(V& v) {
     v("directory", directory, "where results, checkpoints and logs go (--out)");
-    v("checkpoint_every", checkpoint_every, "rounds between checkpoints (0: only at the end)");
-    v("checkpoints_kept", checkpoints_kept, "newest checkpoints kept");
+    v("checkpoint_every", checkpoint_every, "rounds between checkpoints (0: only at the end)", at_least(0));
+    v("checkpoints_kept", checkpoints_kept, "newest checkpoints kept", at_least(1));
     v("progress", progress, "a line of progress that renews itself on a terminal");
   }
 };
@@ -197,8 +226,11 @@ struct Backend {
 
   template <class V>
   void visit(V& v) {
-    v("dense", dense, "batched linear algebra: the host's BLAS and LAPACK, our own team kernels, or by backend", {"auto", "blas", "team"});
-    v("workspace_mb", workspace_mb, "clients of a rank are advanced in blocks whose work space stays below this (MB); one client always fits");
+    v("dense", dense, "batched linear algebra: the host's BLAS and LAPACK, our own team kernels, or by backend",
+      {"auto", "blas", "team"});
+    v("workspace_mb", workspace_mb,
+      "clients of a rank are advanced in blocks whose work space stays below this (MB); one client always fits",
+      above(0));
   }
 };
 

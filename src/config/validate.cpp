@@ -1,0 +1,130 @@
+#include "config/validate.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "config/error.hpp"
+#include "config/keys.hpp"
+
+namespace fedpp::config {
+namespace {
+
+/// Collects mistakes as "where: key = value: reason".
+class Checker {
+ public:
+  Checker(const Config& config, const Origins& origins) : copy_(config), origins_(origins) {
+    for (const Section& section : sections(copy_)) {
+      for (const Key& key : section.keys) keys_.emplace(key.full_name(), key);
+    }
+  }
+
+  void allowed_values() {
+    for (const auto& [name, key] : keys_) demand(key.fault().empty(), name, key.fault());
+  }
+
+  void demand(bool holds, const std::string& name, const std::string& reason) {
+    if (holds) return;
+    const auto origin = origins_.find(name);
+    mistakes.push_back(fmt::format("{}{} = {}: {}", origin == origins_.end() ? "" : origin->second + ": ", name,
+                                   keys_.at(name).value_text(), reason));
+  }
+
+  std::vector<std::string> mistakes;
+
+ private:
+  Config copy_;
+  const Origins& origins_;
+  std::map<std::string, Key> keys_;
+};
+
+void check_data(Checker& check, const Data& data) {
+  const bool listed = !data.train.empty(), patterned = !data.client_files.empty();
+  const std::size_t files = data.train.size() + data.validation.size() + data.test.size();
+  check.demand(listed || patterned, "data.train",
+               "no training data: name files in data.train, or one file a client in data.client_files");
+  check.demand(!(listed && patterned), "data.client_files", "give either data.train or data.client_files, not both");
+  check.demand(!patterned || data.client_files.find("{client}") != std::string::npos, "data.client_files",
+               "must contain {client}, which becomes the client's number, as in \"site{client}/events.csv\"");
+  check.demand(
+      data.windows.empty() || patterned || data.windows.size() == files, "data.windows",
+      fmt::format("{} windows tables for {} data files: give one for each training, validation and test file, in "
+                  "that order, or none",
+                  data.windows.size(), files));
+  check.demand(data.drop || data.drop_before == 0, "data.drop_before", "has no effect without data.drop = true");
+  const bool calendar_protocol = data.protocol != "chronological";
+  check.demand(!calendar_protocol || data.realisation == "pooled", "data.realisation",
+               fmt::format("protocol \"{}\" compares users over one common window: set data.realisation = \"pooled\"",
+                           data.protocol));
+  check.demand(!calendar_protocol || data.clock != "elapsed", "data.clock",
+               fmt::format("protocol \"{}\" runs on the calendar clock: set data.clock = \"calendar\" or \"auto\"",
+                           data.protocol));
+  check.demand(!calendar_protocol || !data.test.empty() || patterned, "data.test",
+               fmt::format("protocol \"{}\" scores other users: name their files in data.test", data.protocol));
+  check.demand(data.protocol != "published-code" || !data.deal, "data.deal",
+               "protocol \"published-code\" gives clients of equal types the same sequences: set data.deal = false");
+}
+
+void check_model(Checker& check, const Data& data, const Model& model) {
+  const bool calendar = data.clock == "calendar" || (data.clock == "auto" && data.protocol != "chronological");
+  check.demand(model.periods.empty() || calendar, "model.periods",
+               "a period needs file time: set data.clock = \"calendar\", or leave model.periods empty");
+  check.demand(model.periods.empty() || model.encoder == "deep-kernel", "model.periods",
+               fmt::format("encoder \"{}\" takes no periodic inputs: set model.encoder = \"deep-kernel\", or leave "
+                           "model.periods empty",
+                           model.encoder));
+  check.demand(model.tempering == "fixed" || model.temperature == 1.0, "model.temperature",
+               "has no effect unless model.tempering = \"fixed\"");
+}
+
+void check_federation(Checker& check, const Data& data, const Federation& federation) {
+  check.demand(
+      federation.participants <= data.clients, "federation.participants",
+      fmt::format("more than data.clients = {}: sample at most as many as there are clients, or 0 for all of them",
+                  data.clients));
+  check.demand(federation.patience == 0 || federation.validate_every > 0, "federation.patience",
+               "early stopping needs validation scores: set federation.validate_every to at least 1");
+}
+
+}  // namespace
+
+void throw_if_any(const std::vector<std::string>& mistakes) {
+  if (!mistakes.empty()) throw UserError(fmt::format("{}", fmt::join(mistakes, "\n")));
+}
+
+void validate(const Config& config, const Origins& origins) {
+  Checker check(config, origins);
+  check.allowed_values();
+  check_data(check, config.data);
+  check_model(check, config.data, config.model);
+  check_federation(check, config.data, config.federation);
+  throw_if_any(check.mistakes);
+}
+
+void check_data_files(const Config& config, const Origins& origins) {
+  std::vector<std::string> mistakes;
+  const auto check = [&](const std::string& name, const std::vector<std::string>& files) {
+    const auto origin = origins.find(name);
+    const std::string where = (origin == origins.end() ? "" : origin->second + ": ") + name;
+    for (const std::string& file : files) {
+      std::error_code ignored;
+      if (std::filesystem::is_directory(file, ignored)) {
+        mistakes.push_back(fmt::format("{}: \"{}\" is a folder: name the data file in it", where, file));
+      } else if (!std::ifstream(file)) {
+        mistakes.push_back(
+            fmt::format("{}: cannot open \"{}\": check the path (relative ones start at the configuration "
+                        "file's folder, with --set at the current folder)",
+                        where, file));
+      }
+    }
+  };
+  check("data.train", config.data.train);
+  check("data.validation", config.data.validation);
+  check("data.test", config.data.test);
+  check("data.windows", config.data.windows);
+  throw_if_any(mistakes);
+}
+
+}  // namespace fedpp::config

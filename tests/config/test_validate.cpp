@@ -1,0 +1,87 @@
+// Allowed values and what keys demand of each other: one refusal a rule, with what the message must name.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "errors.hpp"
+
+using namespace fedpp::config;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Validate, AcceptsTheDefaultsWithATrainingFile) { EXPECT_NO_THROW(read_text(kMinimal, "run.toml", "/deck")); }
+
+struct Refusal {
+  std::vector<std::string> overrides;
+  std::string message;  // part of it
+};
+
+class RefusedValue : public testing::TestWithParam<Refusal> {};
+
+TEST_P(RefusedValue, IsNamedWithItsRemedy) {
+  EXPECT_THAT(error_with(GetParam().overrides), HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ranges, RefusedValue,
+    testing::Values(Refusal{{"model.prior_sd=0"}, "--set model.prior_sd=0: model.prior_sd = 0.0: must be above 0"},
+                    Refusal{{"model.prior_sd=nan"}, "model.prior_sd = nan: must be above 0"},
+                    Refusal{{"model.window=inf"}, "model.window = inf: must be above 0"},
+                    Refusal{{"data.local_fraction=0"}, "data.local_fraction = 0.0: must be in (0, 1]"},
+                    Refusal{{"data.local_fraction=1.5"}, "data.local_fraction = 1.5: must be in (0, 1]"},
+                    Refusal{{"data.clients=0"}, "data.clients = 0: must be at least 1"},
+                    Refusal{{"training.beta1=1"}, "training.beta1 = 1.0: must be in [0, 1)"},
+                    Refusal{{"aggregation.fraction_bits=61"}, "aggregation.fraction_bits = 61: must be in [8, 60]"},
+                    Refusal{{"model.periods=1,-2", "data.clock=calendar"},
+                            "model.periods = [1.0, -2.0]: -2.0 is not above 0"},
+                    Refusal{{"data.leave_out_types=-1"}, "data.leave_out_types = [-1]: -1 is not at least 0"},
+                    Refusal{{"aggregation.divergence=KL"},
+                            "aggregation.divergence = \"KL\": allowed are \"kl\", \"w2\", \"fedavg\", \"mmd\""}));
+
+INSTANTIATE_TEST_SUITE_P(
+    AcrossKeys, RefusedValue,
+    testing::Values(
+        Refusal{{"data.train=[]"}, "no training data"},
+        Refusal{{"data.client_files=site{client}.csv"}, "either data.train or data.client_files"},
+        Refusal{{"data.train=[]", "data.client_files=site.csv"}, "must contain {client}"},
+        Refusal{{"data.windows=a,b"}, "2 windows tables for 1 data files"},
+        Refusal{{"data.drop_before=3"}, "no effect without data.drop = true"},
+        Refusal{{"data.protocol=population", "data.test=b.csv"}, "set data.realisation = \"pooled\""},
+        Refusal{{"data.protocol=population", "data.realisation=pooled", "data.test=b.csv", "data.clock=elapsed"},
+                "data.clock = \"elapsed\": protocol"},
+        Refusal{{"data.protocol=population", "data.realisation=pooled"}, "name their files in data.test"},
+        Refusal{{"data.protocol=published-code", "data.realisation=pooled", "data.test=b.csv"},
+                "set data.deal = false"},
+        Refusal{{"model.periods=1"}, "a period needs file time: set data.clock = \"calendar\""},
+        Refusal{{"model.periods=1", "data.clock=calendar", "model.encoder=rbf"}, "takes no periodic inputs"},
+        Refusal{{"model.temperature=0.5"}, "no effect unless model.tempering = \"fixed\""},
+        Refusal{{"data.clients=5"}, "federation.participants = 10: more than data.clients = 5"},
+        Refusal{{"federation.patience=3", "federation.validate_every=0"}, "early stopping needs validation scores"}));
+
+TEST(Validate, NamesTheLineOfTheKeyAtFault) {
+  EXPECT_THAT(error_of(kMinimal + "clients = 4\n[federation]\nparticipants = 5\n"),
+              HasSubstr("run.toml:5:1: federation.participants = 5: more than data.clients = 4"));
+}
+
+TEST(Validate, ListsAllMistakes) {
+  const std::string text = error_with({"model.prior_sd=-1", "training.epochs=0"});
+  EXPECT_THAT(text, HasSubstr("model.prior_sd"));
+  EXPECT_THAT(text, HasSubstr("training.epochs"));
+}
+
+TEST(CheckDataFiles, NamesKeyAndFileThatCannotBeRead) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "fedpp_check_files";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "there.csv") << "0,1,0\n";
+  const Resolved run = read_text("[data]\ntrain = ['there.csv', 'gone.csv']\ntest = ['.']\n", "run.toml", folder);
+  try {
+    check_data_files(run.config, run.origins);
+    FAIL() << "no error";
+  } catch (const fedpp::UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("run.toml:2:1: data.train: cannot open \"" + (folder / "gone.csv").string()));
+    EXPECT_THAT(error.what(), HasSubstr("is a folder"));
+    EXPECT_THAT(error.what(), Not(HasSubstr("there.csv")));
+  }
+}
