@@ -1,0 +1,24 @@
+// The exceptions of the mpi layer.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace fedpp::mpi {
+
+/// An MPI call that failed, or sums that cannot be represented.
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// An error that every rank of a communicator throws together with the same text (see mpi/turns.hpp), so that the ranks
+/// can leave in order, without an abort.
+struct AgreedError : Error {
+  AgreedError(const std::string& text, int origin) : Error(text), rank(origin) {}
+  int rank;  ///< the lowest rank that had an error; the text is its
+};
+
+/// Throws Error with MPI's own text unless `code` is MPI_SUCCESS. `call` names the MPI function.
+void check(int code, const char* call);
+
+}  // namespace fedpp::mpi

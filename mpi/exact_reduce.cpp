@@ -1,0 +1,52 @@
+#include "mpi/exact_reduce.hpp"
+
+namespace fedpp::mpi {
+
+namespace {
+
+// MPI's operation of 128-bit addition. The element is a pair of words, so no library may split one over two calls.
+void add_pairs(void* terms, void* sums, int* count, MPI_Datatype*) {
+  const auto* term = static_cast<const std::uint64_t*>(terms);
+  auto* sum = static_cast<std::uint64_t*>(sums);
+  for (int i = 0; i < *count; ++i) ExactSums::add_two_words(term + 2 * i, sum + 2 * i);
+}
+
+class PairType {
+ public:
+  PairType() {
+    check(MPI_Type_contiguous(2, MPI_UINT64_T, &handle), "MPI_Type_contiguous");
+    check(MPI_Type_commit(&handle), "MPI_Type_commit");
+  }
+  ~PairType() { MPI_Type_free(&handle); }
+  PairType(const PairType&) = delete;
+  PairType& operator=(const PairType&) = delete;
+  MPI_Datatype handle = MPI_DATATYPE_NULL;
+};
+
+class PairSum {
+ public:
+  PairSum() { check(MPI_Op_create(add_pairs, 1, &handle), "MPI_Op_create"); }
+  ~PairSum() { MPI_Op_free(&handle); }
+  PairSum(const PairSum&) = delete;
+  PairSum& operator=(const PairSum&) = delete;
+  MPI_Op handle = MPI_OP_NULL;
+};
+
+}  // namespace
+
+void reduce(Communicator& comm, ExactSums& sums, int root, std::string_view kind) {
+  constexpr std::size_t word = sizeof(std::uint64_t);
+  if (sums.format().words == 1) {
+    comm.reduce_in_place(sums.words().data(), sums.size(), MPI_UINT64_T, word, MPI_SUM, root, kind);
+  } else {
+    const PairType pair;
+    const PairSum add;
+    comm.reduce_in_place(sums.words().data(), sums.size(), pair.handle, 2 * word, add.handle, root, kind);
+  }
+}
+
+void allreduce(Communicator& comm, ExactSums& sums, std::string_view kind) {
+  reduce(comm, sums, Communicator::kEverywhere, kind);
+}
+
+}  // namespace fedpp::mpi

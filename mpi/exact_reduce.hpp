@@ -1,0 +1,18 @@
+// The collectives of exact sums: integers are added modulo 2^64 or 2^128, so any reduction tree gives the same bits.
+#pragma once
+
+#include <string_view>
+
+#include "mpi/communicator.hpp"
+#include "mpi/exact_sum.hpp"
+
+namespace fedpp::mpi {
+
+/// Adds the ranks' sums; the totals are on all ranks. sums: [size] partial -> [size] total. Size and format agree
+/// beforehand.
+void allreduce(Communicator& comm, ExactSums& sums, std::string_view kind);
+
+/// As above, but the totals are on `root` only; the other ranks' sums stay partial.
+void reduce(Communicator& comm, ExactSums& sums, int root, std::string_view kind);
+
+}  // namespace fedpp::mpi

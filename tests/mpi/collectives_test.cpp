@@ -1,0 +1,177 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "mpi/communicator.hpp"
+#include "mpi/exact_reduce.hpp"
+#include "mpi/turns.hpp"
+
+namespace {
+using fedpp::mpi::AgreedError;
+using fedpp::mpi::Communicator;
+using fedpp::mpi::ExactSums;
+using fedpp::mpi::FixedPoint;
+using fedpp::mpi::Op;
+
+TEST(Communicator, broadcast_gather_and_reductions_do_what_plain_loops_do) {
+  auto comm = Communicator::world();
+  const int last = comm.size() - 1;
+  std::vector<double> x(1000);
+  if (comm.rank() == last) {
+    for (int i = 0; i < 1000; ++i) x[i] = std::sqrt(i);
+  }
+  comm.broadcast(x, last, "x");
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(x[i], std::sqrt(i));
+
+  std::string text = comm.rank() == 0 ? "theta" : "something longer that is replaced";
+  comm.broadcast(text, 0, "text");
+  EXPECT_EQ(text, "theta");
+
+  const std::uint64_t big = ~std::uint64_t{0} - 10;
+  EXPECT_EQ(comm.allreduce(comm.rank() == 0 ? big : std::uint64_t{20}, Op::sum, "sum"),
+            big + 20 * std::uint64_t(comm.size() - 1));
+  EXPECT_EQ(comm.allreduce(-comm.rank(), Op::min, "min"), -last);
+  EXPECT_EQ(comm.allreduce(std::int64_t{comm.rank()}, Op::max, "max"), last);
+  EXPECT_EQ(comm.max(0.5 * comm.rank(), "max"), 0.5 * last);
+  EXPECT_EQ(comm.min(0.5 * comm.rank(), "min"), 0.0);
+  comm.barrier();
+
+  const auto texts = comm.gather(std::string(comm.rank(), 'a' + comm.rank()), 0, "texts");
+  ASSERT_EQ(texts.size(), comm.is_root() ? comm.size() : 0u);
+  for (std::size_t r = 0; r < texts.size(); ++r) EXPECT_EQ(texts[r], std::string(r, 'a' + r));
+}
+
+TEST(Communicator, ranks_of_one_machine_have_different_node_ranks) {
+  auto comm = Communicator::world();
+  EXPECT_LT(comm.node_rank(), comm.node_size());
+  if (comm.node_size() == comm.size()) {
+    EXPECT_EQ(comm.node_rank(), comm.rank());
+  }
+}
+
+TEST(Communicator, mpi_errors_become_exceptions) {
+  auto comm = Communicator::world();
+  std::vector<double> x(1);
+  EXPECT_THROW(comm.broadcast(x, comm.size() + 3, "x"), fedpp::mpi::Error);
+  EXPECT_THROW(comm.send_token(comm.size() + 3, 1), fedpp::mpi::Error);
+}
+
+TEST(Ledger, counts_what_leaves_the_rank_by_kind) {
+  auto comm = Communicator::world();
+  const bool alone = comm.size() == 1;
+  std::vector<double> theta(10);
+  for (int round = 0; round < 3; ++round) {
+    comm.broadcast(theta, 0, "broadcast theta");
+    ExactSums one(10, FixedPoint::one_word(40), 1), two(10, FixedPoint::two_words(), 1);
+    fedpp::mpi::allreduce(comm, one, "reduce uploads");
+    fedpp::mpi::reduce(comm, two, 0, "scores");
+    const std::uint64_t expected = alone ? 0 : comm.is_root() ? 160 : 240;
+    EXPECT_EQ(comm.ledger().end_round(), expected);
+  }
+  if (!alone) {
+    EXPECT_EQ(comm.ledger().entries().at("reduce uploads").calls, 3u);
+    EXPECT_EQ(comm.ledger().entries().at("reduce uploads").bytes, 240u);
+    EXPECT_EQ(comm.ledger().entries().count("broadcast theta"), comm.is_root() ? 1u : 0u);
+  }
+  const auto table = comm.ledger_of_all_ranks();
+  if (!comm.is_root()) {
+    EXPECT_EQ(table, "");
+  } else if (!alone) {
+    EXPECT_NE(table.find("reduce uploads"), std::string::npos);
+    EXPECT_NE(table.find(std::to_string(240 * comm.size())), std::string::npos) << table;
+  }
+}
+
+class Formats : public testing::TestWithParam<FixedPoint> {};
+
+TEST_P(Formats, reduced_sums_have_the_bits_of_one_process_for_any_dealing) {
+  auto comm = Communicator::world();
+  const int size = 37, terms = 101;
+  std::mt19937_64 engine(7);  // the same on every rank
+  std::normal_distribution<double> normal(0, 3);
+  std::vector<std::vector<double>> x(terms, std::vector<double>(size));
+  for (auto& row : x)
+    for (auto& value : row) value = normal(engine);
+
+  ExactSums alone(size, GetParam(), terms);
+  for (const auto& row : x)
+    for (int i = 0; i < size; ++i) alone.add(i, row[i]);
+
+  for (int dealing = 0; dealing < 5; ++dealing) {
+    std::shuffle(x.begin(), x.end(), engine);
+    ExactSums mine(size, GetParam(), terms);
+    for (const auto& row : x) {
+      if (static_cast<int>(engine() % comm.size()) != comm.rank()) continue;
+      for (int i = 0; i < size; ++i) mine.add(i, row[i]);
+    }
+    ExactSums at_root = mine;
+    fedpp::mpi::allreduce(comm, mine, "sums");
+    EXPECT_TRUE(std::ranges::equal(mine.words(), alone.words()));
+    fedpp::mpi::reduce(comm, at_root, 0, "sums");
+    if (comm.is_root()) {
+      EXPECT_TRUE(std::ranges::equal(at_root.words(), alone.words()));
+    }
+  }
+}
+
+TEST_P(Formats, carries_survive_the_collective) {
+  auto comm = Communicator::world();
+  ExactSums sums(1, GetParam(), comm.size());
+  sums.add(0, comm.is_root() ? 1.0 : -std::ldexp(1.0, -GetParam().fraction_bits));
+  fedpp::mpi::allreduce(comm, sums, "sums");
+  const auto minus_units = static_cast<std::uint64_t>(comm.size() - 1);
+  const std::uint64_t one = GetParam().fraction_bits < 64 ? std::uint64_t{1} << GetParam().fraction_bits : 0;
+  EXPECT_EQ(sums.words()[0], one - minus_units);
+}
+
+INSTANTIATE_TEST_SUITE_P(ExactReduce, Formats, testing::Values(FixedPoint::one_word(40), FixedPoint::two_words()),
+                         [](const auto& info) { return "words" + std::to_string(info.param.words); });
+
+TEST(Turns, ranks_run_one_after_another) {
+  auto comm = Communicator::world();
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    // A chain through a second communicator: each rank must find the number that its predecessor left there.
+    auto chain = Communicator::world();
+    int seen = 0;
+    fedpp::mpi::in_turn(comm, [&] {
+      seen = chain.rank() == 0 ? 0 : chain.receive_token(chain.rank() - 1);
+      if (chain.rank() + 1 < chain.size()) chain.send_token(chain.rank() + 1, seen + 1);
+    });
+    EXPECT_EQ(seen, comm.rank());
+  }
+}
+
+TEST(Turns, a_failure_ends_the_turns_and_all_ranks_throw_its_text) {
+  auto comm = Communicator::world();
+  for (int culprit = 0; culprit < comm.size(); ++culprit) {
+    bool ran = false;
+    try {
+      fedpp::mpi::in_turn(comm, [&] {
+        ran = true;
+        if (comm.rank() == culprit) throw std::runtime_error("disk full on " + std::to_string(culprit));
+      });
+      ADD_FAILURE() << "nothing thrown";
+    } catch (const AgreedError& error) {
+      EXPECT_EQ(error.what(), "disk full on " + std::to_string(culprit));
+      EXPECT_EQ(error.rank, culprit);
+    }
+    EXPECT_EQ(ran, comm.rank() <= culprit);
+  }
+}
+
+TEST(Turns, agreement_throws_the_lowest_ranks_text_everywhere) {
+  auto comm = Communicator::world();
+  EXPECT_NO_THROW(fedpp::mpi::agree(comm, std::nullopt));
+  const int first = comm.size() / 2;
+  try {
+    fedpp::mpi::together(comm, [&] {
+      if (comm.rank() >= first) throw std::runtime_error("rank " + std::to_string(comm.rank()));
+    });
+    ADD_FAILURE() << "nothing thrown";
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(error.what(), "rank " + std::to_string(first));
+  }
+}
+}  // namespace
