@@ -1,0 +1,21 @@
+// What every command is made of: add_<command>() adds its options to the command line and, where the user chose it,
+// leaves what to do in `chosen`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace fedpp::commands {
+
+/// Does the chosen command and returns the exit code; throws on failure.
+using Action = std::function<int()>;
+
+/// Exit codes.
+inline constexpr int kSuccess = 0;
+inline constexpr int kRuntimeFailure = 1;
+inline constexpr int kUserMistake = 2;  ///< usage, configuration, data, a malformed probe case
+
+/// --set section.key=value, as often as wanted; each takes one argument, so that a file may follow.
+void add_set_option(CLI::App& command, std::vector<std::string>& overrides);
+
+}  // namespace fedpp::commands

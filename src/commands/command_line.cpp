@@ -1,0 +1,89 @@
+#include "commands/command_line.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <vector>
+
+#include "commands/evaluate.hpp"
+#include "commands/import.hpp"
+#include "commands/info.hpp"
+#include "commands/predict.hpp"
+#include "commands/probe.hpp"
+#include "commands/show_config.hpp"
+#include "commands/simulate.hpp"
+#include "commands/train.hpp"
+#include "commands/version.hpp"
+#include "config/error.hpp"
+#include "config/suggestion.hpp"
+
+namespace fedpp::commands {
+namespace {
+
+constexpr const char* kAbout =
+    "fedpp - federated Bayesian point processes on HPC machines.\n"
+    "Clients with private event sequences train neural sigmoidal Gaussian Cox processes together; only\n"
+    "distributions of their weights leave them. Start it under mpirun or srun to use several ranks.";
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  fedpp config > run.toml                         every key with its default, to start from\n"
+    "  fedpp train run.toml --validate-only            check it on the login node\n"
+    "  mpirun -n 4 fedpp train run.toml --out out      train on four ranks\n"
+    "  mpirun -n 8 fedpp train run.toml --out out --resume\n"
+    "  fedpp evaluate out                              scores beside the trivial models\n"
+    "  fedpp COMMAND --help                            all options of a command\n"
+    "\n"
+    "Exit codes: 0 success, 1 failure at run time, 2 the user's mistake (usage, configuration, data).";
+
+/// A misspelt command gets a suggestion; CLI11 would only call it unexpected.
+void refuse_unknown_command(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+    if (names.back() == word) return;
+  }
+  const std::string near = config::nearest(word, names);
+  throw UserError(fmt::format("unknown command '{}': {}", word,
+                              near.empty() ? fmt::format("commands are {}; see fedpp --help", fmt::join(names, ", "))
+                                           : fmt::format("did you mean '{}'?", near)));
+}
+
+}  // namespace
+
+Action read_command_line(int argc, char** argv) {
+  CLI::App app(kAbout, "fedpp");
+  app.footer(kExamples);
+  app.require_subcommand(1);
+  app.set_version_flag("--version", version_text, "Print version, git revision and the libraries built with");
+  app.get_formatter()->column_width(34);
+
+  Action chosen;
+  add_train(app, chosen);
+  add_evaluate(app, chosen);
+  add_predict(app, chosen);
+  add_import(app, chosen);
+  add_info(app, chosen);
+  add_simulate(app, chosen);
+  add_probe(app, chosen);
+  add_show_config(app, chosen);
+
+  if (argc < 2) {
+    std::fputs(app.help().c_str(), stderr);
+    throw UserError("no command given");
+  }
+  if (argv[1][0] != '-') refuse_unknown_command(app, argv[1]);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    const int code = app.exit(asked);
+    return [code] { return code; };
+  } catch (const CLI::ParseError& error) {
+    throw UserError(fmt::format("{} (see fedpp {}{}--help)", error.what(), argv[1][0] != '-' ? argv[1] : "",
+                                argv[1][0] != '-' ? " " : ""));
+  }
+  return chosen;
+}
+
+}  // namespace fedpp::commands

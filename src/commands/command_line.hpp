@@ -1,0 +1,12 @@
+// The whole command line of fedpp.
+#pragma once
+
+#include "commands/command.hpp"
+
+namespace fedpp::commands {
+
+/// Reads the arguments. Returns what to do; --help and --version are done by printing. Throws UserError for wrong
+/// usage. Starts neither MPI nor Kokkos.
+Action read_command_line(int argc, char** argv);
+
+}  // namespace fedpp::commands

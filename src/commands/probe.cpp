@@ -1,0 +1,39 @@
+#include "commands/probe.hpp"
+
+#include <memory>
+#include <string>
+
+#include "commands/parallel.hpp"
+#include "federation/run.hpp"
+
+namespace fedpp::commands {
+namespace {
+
+struct ProbeOptions {
+  std::string case_file, result_file;
+};
+
+constexpr const char* kAbout =
+    "Evaluate given cases with the kernels that training uses and write every intermediate, so that the numbers can "
+    "be\n"
+    "checked from outside (docs/probe.md). A malformed case gives exit code 2; the others are still written.";
+
+int probe(const ProbeOptions& options) {
+  return run_parallel(
+      [&](mpi::Communicator& world) { return federation::run_probe(options.case_file, options.result_file, world); });
+}
+
+}  // namespace
+
+void add_probe(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<ProbeOptions>();
+  CLI::App* command = app.add_subcommand("probe", kAbout);
+  command->footer("Example:\n  fedpp probe case.h5 --out result.h5");
+  command->add_option("CASE", options->case_file, "HDF5 file, one group at the root a case")->required();
+  command->add_option("--out", options->result_file, "HDF5 file to write, with the same groups")
+      ->type_name("FILE")
+      ->required();
+  command->callback([options, &chosen] { chosen = [options] { return probe(*options); }; });
+}
+
+}  // namespace fedpp::commands

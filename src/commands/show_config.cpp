@@ -1,0 +1,48 @@
+#include "commands/show_config.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/dump.hpp"
+#include "config/error.hpp"
+#include "config/read.hpp"
+
+namespace fedpp::commands {
+namespace {
+
+struct ShowConfigOptions {
+  std::string config_file;
+  std::vector<std::string> overrides;
+};
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  fedpp config > run.toml\n"
+    "  fedpp config run.toml --set model.encoder=rbf";
+
+int show_config(const ShowConfigOptions& options) {
+  if (options.config_file.empty() && !options.overrides.empty()) {
+    throw UserError("--set needs a configuration file here: fedpp config CONFIG.toml --set ...");
+  }
+  const config::Config config =
+      options.config_file.empty() ? config::Config{} : config::read(options.config_file, options.overrides).config;
+  fmt::print("{}", config::dump(config));
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_show_config(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<ShowConfigOptions>();
+  CLI::App* command = app.add_subcommand(
+      "config", "Print every key with its help, allowed values and default, or its value in a configuration file");
+  command->footer(kExamples);
+  command->add_option("CONFIG", options->config_file, "Configuration file (default: none, the defaults are printed)");
+  add_set_option(*command, options->overrides);
+  command->callback([options, &chosen] { chosen = [options] { return show_config(*options); }; });
+}
+
+}  // namespace fedpp::commands

@@ -1,0 +1,153 @@
+#include "commands/simulate.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "commands/simulation_files.hpp"
+#include "config/error.hpp"
+#include "data/simulate.hpp"
+
+namespace fedpp::commands {
+namespace {
+
+struct SimulateOptions {
+  SimulationFiles files;
+  std::uint64_t seed = 1;
+  data::CoxSettings cox;
+  data::HawkesSettings hawkes;
+  data::NeuralHawkesSettings neural;
+  double rate = 1, amplitude = 0, period = 24, window = 100;
+  int sequences = 1;
+};
+
+using Options = std::shared_ptr<SimulateOptions>;
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  fedpp simulate paper-cox --out truth.csv        two clients of the paper's J.1, with truth.truth.csv\n"
+    "  fedpp simulate hawkes --mu 0.5 --alpha 0.6 --beta 2 --sequences 50 --out hawkes.csv --seed 3\n"
+    "  fedpp simulate neural-hawkes --types 5 --sequences 1000 --out conttime-like.h5\n"
+    "\n"
+    "OUT is CSV (.csv) or HDF5 (.h5). Beside a CSV file, OUT's name with .windows.csv holds the windows of "
+    "observation,\n"
+    "and with .truth.csv the true intensity where it is a function of time alone (cox, paper-cox).";
+
+constexpr const char* kPositive = "must be above 0";
+
+void demand(bool holds, const std::string& option, double value, const std::string& remedy) {
+  if (!holds) throw UserError(fmt::format("--{} {}: {}", option, value, remedy));
+}
+
+int simulate_paper_cox(const SimulateOptions& options) {
+  return write_simulation(options.files, data::simulate_paper_cox(options.seed));
+}
+
+int simulate_cox(const SimulateOptions& options) {
+  const data::CoxSettings& cox = options.cox;
+  demand(cox.upper > 0, "upper", cox.upper, kPositive);
+  demand(cox.window > 0, "window", cox.window, kPositive);
+  demand(cox.variance > 0, "variance", cox.variance, kPositive);
+  demand(cox.lengthscale > 0, "lengthscale", cox.lengthscale, kPositive);
+  demand(cox.inducing >= 1, "inducing", cox.inducing, "must be at least 1");
+  demand(cox.sequences >= 1, "sequences", cox.sequences, "must be at least 1");
+  return write_simulation(options.files, std::vector{data::simulate_cox(cox, options.seed)});
+}
+
+int simulate_poisson(const SimulateOptions& options) {
+  demand(options.rate > 0, "rate", options.rate, kPositive);
+  demand(options.amplitude >= 0 && options.amplitude <= 1, "amplitude", options.amplitude, "must be in [0, 1]");
+  demand(options.period > 0, "period", options.period, kPositive);
+  demand(options.window > 0, "window", options.window, kPositive);
+  demand(options.sequences >= 1, "sequences", options.sequences, "must be at least 1");
+  const auto intensity = [&](double t) {
+    return options.rate * (1 + options.amplitude * std::sin(2 * std::numbers::pi * t / options.period));
+  };
+  return write_simulation(options.files, data::simulate_poisson(intensity, options.rate * (1 + options.amplitude),
+                                                                {0, options.window}, options.sequences, options.seed));
+}
+
+int simulate_hawkes(const SimulateOptions& options) {
+  const data::HawkesSettings& hawkes = options.hawkes;
+  demand(hawkes.mu > 0, "mu", hawkes.mu, kPositive);
+  demand(hawkes.alpha >= 0 && hawkes.alpha < 1, "alpha", hawkes.alpha, "must be in [0, 1): 1 and more never ends");
+  demand(hawkes.beta > 0, "beta", hawkes.beta, kPositive);
+  demand(hawkes.window > 0, "window", hawkes.window, kPositive);
+  demand(hawkes.sequences >= 1, "sequences", hawkes.sequences, "must be at least 1");
+  return write_simulation(options.files, data::simulate_hawkes(hawkes, options.seed));
+}
+
+int simulate_neural_hawkes(const SimulateOptions& options) {
+  const data::NeuralHawkesSettings& neural = options.neural;
+  demand(neural.types >= 1, "types", neural.types, "must be at least 1");
+  demand(neural.hidden >= 1, "hidden", neural.hidden, "must be at least 1");
+  demand(neural.shortest >= 1, "shortest", neural.shortest, "must be at least 1");
+  demand(neural.longest >= neural.shortest, "longest", neural.longest, "must not be below --shortest");
+  demand(neural.sequences >= 1, "sequences", neural.sequences, "must be at least 1");
+  return write_simulation(options.files, data::simulate_neural_hawkes(neural, options.seed));
+}
+
+/// A model as a subcommand with the options that all share.
+CLI::App* add_model(CLI::App& simulate, Action& chosen, const Options& options, const char* name, const char* help,
+                    int (*run)(const SimulateOptions&)) {
+  CLI::App* model = simulate.add_subcommand(name, help);
+  model->add_option("--out", options->files.out, "File to write: .csv or .h5")->type_name("OUT")->required();
+  model->add_option("--seed", options->seed, "Seed")->capture_default_str();
+  model->callback([options, run, &chosen] { chosen = [options, run] { return run(*options); }; });
+  return model;
+}
+
+template <class T>
+void add_number(CLI::App* model, const char* name, T& value, const char* help) {
+  model->add_option(name, value, help)->capture_default_str();
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<SimulateOptions>();
+  CLI::App* simulate = app.add_subcommand("simulate", "Draw event sequences from a known model");
+  simulate->footer(kExamples);
+  simulate->require_subcommand(1);
+  const auto model = [&](const char* name, const char* help, int (*run)(const SimulateOptions&)) {
+    return add_model(*simulate, chosen, options, name, help, run);
+  };
+
+  model("paper-cox", "The two sigmoidal Gaussian Cox processes of the FedPP paper's J.1", simulate_paper_cox);
+
+  CLI::App* cox = model("cox", "Sigmoidal Gaussian Cox process", simulate_cox);
+  add_number(cox, "--upper", options->cox.upper, "m: events over the window where the sigmoid is 1");
+  add_number(cox, "--window", options->cox.window, "T: length of the window");
+  add_number(cox, "--variance", options->cox.variance, "r: variance of the latent function");
+  add_number(cox, "--lengthscale", options->cox.lengthscale, "l: its lengthscale");
+  add_number(cox, "--inducing", options->cox.inducing, "Inducing points that it is drawn through");
+  add_number(cox, "--sequences", options->cox.sequences, "Independent sequences of the one intensity");
+
+  CLI::App* poisson = model("poisson", "Poisson process, rate (1 + amplitude sin(2 pi t / period))", simulate_poisson);
+  add_number(poisson, "--rate", options->rate, "Mean rate");
+  add_number(poisson, "--amplitude", options->amplitude, "Relative amplitude, in [0, 1]");
+  add_number(poisson, "--period", options->period, "Period");
+  add_number(poisson, "--window", options->window, "Length of the window");
+  add_number(poisson, "--sequences", options->sequences, "Sequences");
+
+  CLI::App* hawkes = model("hawkes", "Hawkes process, mu + sum alpha beta exp(-beta (t - t_i))", simulate_hawkes);
+  add_number(hawkes, "--mu", options->hawkes.mu, "Base rate");
+  add_number(hawkes, "--alpha", options->hawkes.alpha, "Children an event, in [0, 1)");
+  add_number(hawkes, "--beta", options->hawkes.beta, "Rate of decay");
+  add_number(hawkes, "--window", options->hawkes.window, "Length of the window");
+  add_number(hawkes, "--sequences", options->hawkes.sequences, "Sequences");
+
+  CLI::App* neural =
+      model("neural-hawkes", "Neural Hawkes process: continuous-time LSTM, random weights", simulate_neural_hawkes);
+  add_number(neural, "--types", options->neural.types, "Types of event");
+  add_number(neural, "--hidden", options->neural.hidden, "Hidden units");
+  add_number(neural, "--shortest", options->neural.shortest, "Fewest events of a sequence");
+  add_number(neural, "--longest", options->neural.longest, "Most events of a sequence");
+  add_number(neural, "--sequences", options->neural.sequences, "Sequences");
+}
+
+}  // namespace fedpp::commands

@@ -1,0 +1,84 @@
+#include "commands/simulation_files.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <iterator>
+
+#include "commands/command.hpp"
+#include "config/error.hpp"
+#include "io/atomic_file.hpp"
+#include "io/sequence_file.hpp"
+
+namespace fedpp::commands {
+namespace {
+
+/// OUT without its suffix plus another.
+std::string beside(const std::string& out, const char* suffix) {
+  return std::filesystem::path(out).replace_extension(suffix).string();
+}
+
+void write_csv(const std::string& out, const std::vector<data::SimulatedSequence>& sequences) {
+  std::string events = "sequence,time,type\n", windows = "sequence,start,end\n";
+  for (const data::SimulatedSequence& sequence : sequences) {
+    for (std::size_t i = 0; i < sequence.times.size(); ++i) {
+      fmt::format_to(std::back_inserter(events), "{},{},{}\n", sequence.id, sequence.times[i], sequence.types[i]);
+    }
+    fmt::format_to(std::back_inserter(windows), "{},{},{}\n", sequence.id, sequence.window.start, sequence.window.end);
+  }
+  io::write_file(out, events);
+  io::write_file(beside(out, ".windows.csv"), windows);
+}
+
+void write_hdf5(const std::string& out, const std::vector<data::SimulatedSequence>& sequences) {
+  io::SequenceFileWriter writer(out, {"fedpp simulate"}, "file unit");
+  for (const data::SimulatedSequence& sequence : sequences) {
+    const std::array window{io::Window{sequence.window.start, sequence.window.end}};
+    writer.append({.id = sequence.id, .times = sequence.times, .types = sequence.types}, window);
+  }
+  writer.close();
+}
+
+void write_truth(const std::string& file, const std::vector<data::CoxDraw>& draws) {
+  std::string text = "draw,time,f,intensity\n";
+  for (std::size_t draw = 0; draw < draws.size(); ++draw) {
+    const data::CoxTruth& truth = draws[draw].truth;
+    for (std::size_t g = 0; g < truth.grid.size(); ++g) {
+      fmt::format_to(std::back_inserter(text), "{},{},{},{}\n", draw, truth.grid[g], truth.f[g], truth.intensity[g]);
+    }
+  }
+  io::write_file(file, text);
+}
+
+}  // namespace
+
+int write_simulation(const SimulationFiles& files, const std::vector<data::SimulatedSequence>& sequences) {
+  const std::string suffix = std::filesystem::path(files.out).extension().string();
+  if (suffix == ".csv") {
+    write_csv(files.out, sequences);
+  } else if (suffix == ".h5") {
+    write_hdf5(files.out, sequences);
+  } else {
+    throw UserError(fmt::format("--out {}: the name must end in .csv or .h5", files.out));
+  }
+  std::size_t events = 0;
+  for (const data::SimulatedSequence& sequence : sequences) events += sequence.times.size();
+  fmt::print("{}: {} sequences, {} events\n", files.out, sequences.size(), events);
+  return kSuccess;
+}
+
+int write_simulation(const SimulationFiles& files, const std::vector<data::CoxDraw>& draws) {
+  std::vector<data::SimulatedSequence> all;
+  for (const data::CoxDraw& draw : draws) {
+    for (const data::SimulatedSequence& sequence : draw.sequences) {
+      all.push_back(sequence);
+      all.back().id = static_cast<std::int64_t>(all.size()) - 1;
+    }
+  }
+  const int code = write_simulation(files, all);
+  write_truth(beside(files.out, ".truth.csv"), draws);
+  return code;
+}
+
+}  // namespace fedpp::commands

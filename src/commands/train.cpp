@@ -1,0 +1,74 @@
+#include "commands/train.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands/parallel.hpp"
+#include "config/read.hpp"
+#include "config/validate.hpp"
+#include "federation/run.hpp"
+
+namespace fedpp::commands {
+namespace {
+
+struct TrainOptions {
+  std::string config_file;
+  std::vector<std::string> overrides;
+  std::string directory;
+  bool resume = false;
+  std::string checkpoint;
+  bool validate_only = false;
+};
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  fedpp train run.toml --validate-only\n"
+    "  mpirun -n 4 fedpp train run.toml --out out --set federation.rounds=20 --set federation.seed=2\n"
+    "  mpirun -n 2 fedpp train run.toml --out out --resume     another number of ranks is fine";
+
+config::Config read_config(const TrainOptions& options) {
+  std::vector<std::string> overrides = options.overrides;
+  if (!options.directory.empty()) overrides.push_back("output.directory=" + options.directory);
+  const config::Resolved resolved = config::read(options.config_file, overrides);
+  config::check_data_files(resolved.config, resolved.origins);
+  return resolved.config;
+}
+
+int train(const TrainOptions& options) {
+  if (options.validate_only) {
+    read_config(options);
+    fmt::print("{}: valid\n", options.config_file);
+    return kSuccess;
+  }
+  return run_parallel([&](mpi::Communicator& world) {
+    const config::Config config = read_on_rank_0(world, [&] { return read_config(options); });
+    return federation::run_training(config, {.resume = options.resume, .checkpoint = options.checkpoint}, world);
+  });
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<TrainOptions>();
+  CLI::App* command = app.add_subcommand("train", "Train the federation that a configuration file describes");
+  command->footer(kExamples);
+  command->add_option("CONFIG", options->config_file, "Configuration file (TOML; 'fedpp config' prints one)")
+      ->required();
+  add_set_option(*command, options->overrides);
+  command->add_option("--out", options->directory, "Folder for results and checkpoints (sets output.directory)")
+      ->type_name("DIR");
+  CLI::Option* resume =
+      command->add_flag("--resume", options->resume, "Go on from the newest checkpoint in the folder for results");
+  command->add_option("--checkpoint", options->checkpoint, "With --resume: go on from this checkpoint instead")
+      ->type_name("FILE")
+      ->needs(resume);
+  command->add_flag(
+      "--validate-only", options->validate_only,
+      "Check the configuration and that the data files can be read, then stop (needs no GPU and no mpirun)");
+  command->callback([options, &chosen] { chosen = [options] { return train(*options); }; });
+}
+
+}  // namespace fedpp::commands

@@ -1,0 +1,36 @@
+// What the commands ask of the federation, on all ranks of `world`. Each returns the process' exit code and throws
+// UserError for a user's mistake.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/options.hpp"
+#include "mpi/communicator.hpp"
+
+namespace fedpp::federation {
+
+struct TrainingRequest {
+  bool resume = false;     ///< go on from the newest checkpoint in output.directory
+  std::string checkpoint;  ///< with resume: from this one instead
+};
+int run_training(const config::Config& config, const TrainingRequest& request, mpi::Communicator& world);
+
+struct EvaluationRequest {
+  std::string state = "best";  ///< or "last"
+  std::string file;            ///< "": evaluation.json in output.directory
+};
+int run_evaluation(const config::Config& config, const EvaluationRequest& request, mpi::Communicator& world);
+
+struct PredictionRequest {
+  std::vector<std::int64_t> clients;  ///< empty: the first evaluation.curve_clients
+  std::string state = "best";         ///< or "last"
+  std::string file;                   ///< "": prediction.h5 in output.directory
+};
+int run_prediction(const config::Config& config, const PredictionRequest& request, mpi::Communicator& world);
+
+/// docs/probe.md. Exit code 2 where a case is malformed.
+int run_probe(const std::string& case_file, const std::string& result_file, mpi::Communicator& world);
+
+}  // namespace fedpp::federation
