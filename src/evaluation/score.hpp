@@ -1,0 +1,61 @@
+// The scores of spec 1.8 and 3.3 from predictions that the caller supplies as plain arrays. Scores are kept as sums
+// over a split, so that totals over clients are (sum of log-likelihoods) / (sum of events), never means of clients'
+// scores.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/client_data.hpp"
+
+namespace fedpp::evaluation {
+
+/// The three protocols of spec 3.3; they are never mixed in one table.
+enum class Protocol { kChronological, kPopulation, kPublishedCode };
+
+/// "chronological", "population", "published-code"; UserError otherwise.
+Protocol protocol_from_name(std::string_view name);
+std::string_view protocol_name(Protocol protocol);
+
+/// Log-likelihood sums (nats, before the division by events) and the number of events they are over.
+struct Score {
+  double headline = 0;  ///< sum_i n_i E[log lambda(t_i)] - int E[lambda]
+  double plug_in = 0;   ///< sum_i n_i log E[lambda(t_i)] - int E[lambda]
+  double events = 0;    ///< sum_i n_i
+
+  Score& operator+=(const Score& other);
+  double headline_per_event() const { return headline / events; }  ///< NaN without events and integral
+  double plug_in_per_event() const { return plug_in / events; }
+};
+
+/// A client's sums.
+struct ClientScore {
+  std::int64_t client = 0;
+  Score score;
+};
+
+/// Predictions of one held-out realisation on the model's clock.
+struct Prediction {
+  std::span<const double> expected_log_intensity;    ///< [N] E[log lambda(t_i)]
+  std::span<const double> log_expected_intensity;    ///< [N] log E[lambda(t_i)]
+  std::span<const double> expected_intensity_nodes;  ///< [Q] E[lambda(t_q)]
+};
+
+/// Both scores of spec 1.8 of one held-out realisation, in the unit of time that its log_offsets lead to (the file's).
+/// The integral has no unit. Sums run in the order of the arrays, so the bits do not depend on who calls.
+Score score(const data::Realisation& held_out, const Prediction& prediction);
+
+/// The score of protocol 'published-code' (spec 3.3): sum_i n_i log1p(lambda(t_i)) - int lambda, with the plug-in
+/// intensity m sigma(mu) (model clock) at events [N] and nodes [Q]. log1p depends on the unit of time: the
+/// realisation's log_offsets must hold log(scale) alone, and its node weights no exposure. Both members of the result
+/// are this one score.
+Score published_code_score(const data::Realisation& held_out, std::span<const double> intensity_events,
+                           std::span<const double> intensity_nodes);
+
+/// The sum over clients, taken in increasing order of the client's number whatever the order given.
+Score total(std::vector<ClientScore> clients);
+
+}  // namespace fedpp::evaluation

@@ -1,0 +1,37 @@
+// The final table of scores: our model beside the trivial ones, for the terminal and for result.json.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "evaluation/score.hpp"
+
+namespace fedpp::evaluation {
+
+/// One model's scores on every client.
+struct ModelScores {
+  std::string name;
+  std::vector<ClientScore> clients;
+};
+
+/// One protocol's table. The first model is ours; the others are the trivial ones, on the same clients and events.
+struct ScoreTable {
+  Protocol protocol = Protocol::kChronological;
+  std::string unit;  ///< of time: scores per test event shift by a constant with it
+  std::vector<ModelScores> models;
+};
+
+/// Index of the model with the highest headline score over all clients' events; NaN never wins.
+std::size_t winner(const ScoreTable& table);
+
+/// A table for the terminal: headline and plug-in per test event over all clients, on how many clients ours is above
+/// each other, the winner marked, protocol and unit said, and last a sentence that says whether ours is above every
+/// trivial one.
+std::string to_text(const ScoreTable& table);
+
+/// {protocol, unit, events, winner, models: [{name, headline, plug_in, per_client: [{client, headline, plug_in,
+/// events}]}]}, scores per test event; a client without test events has null.
+nlohmann::json to_json(const ScoreTable& table);
+
+}  // namespace fedpp::evaluation

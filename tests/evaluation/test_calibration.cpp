@@ -1,0 +1,112 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "evaluation/calibration.hpp"
+
+namespace fedpp::evaluation {
+namespace {
+
+TEST(KolmogorovSmirnov, OneValueHasItsClosedForm) {
+  for (double x : {0.05, 0.5, 3.0}) {
+    const double cdf = 1 - std::exp(-x);
+    EXPECT_NEAR(ks_distance_from_exponential({x}), std::max(cdf, 1 - cdf), 1e-15);
+  }
+}
+
+TEST(KolmogorovSmirnov, TheQuantilesThemselvesAreHalfAStepAway) {
+  std::vector<double> x;
+  for (int i = 9; i >= 0; --i) x.push_back(-std::log(1 - (i + 0.5) / 10));
+  EXPECT_NEAR(ks_distance_from_exponential(x), 0.05, 1e-14);
+}
+
+TEST(KolmogorovSmirnov, AnExponentialOfAnotherRateHasItsClosedForm) {
+  // F_n -> 1 - exp(-2x) against 1 - exp(-x): sup at x = log 2, 1/2 - 1/4.
+  std::vector<double> x;
+  constexpr int n = 20000;
+  for (int i = 0; i < n; ++i) x.push_back(-std::log(1 - (i + 0.5) / n) / 2);
+  EXPECT_NEAR(ks_distance_from_exponential(x), 0.25, 1.0 / n);
+}
+
+TEST(KolmogorovSmirnov, NothingGivesNothing) { EXPECT_TRUE(std::isnan(ks_distance_from_exponential({}))); }
+
+TEST(RescaledIncrements, AreTheCellsBetweenEvents) {
+  const std::vector<double> times{1, 2, 4}, multiplicities{1, 1, 1}, cells{0.1, 0.2, 0.3, 0.4};
+  EXPECT_EQ(rescaled_increments({times, multiplicities, cells, {0, 5}}, 1), (std::vector<double>{0.2, 0.3}));
+  EXPECT_TRUE(
+      rescaled_increments({std::vector<double>{1}, std::vector<double>{1}, std::vector<double>{1, 2}, {0, 5}}, 1)
+          .empty());
+  EXPECT_TRUE(rescaled_increments({{}, {}, std::vector<double>{1}, {0, 5}}, 1).empty());
+}
+
+/// A Poisson stream of the given rate on [0, length], its times rounded to multiples of `grid` and merged.
+struct Rounded {
+  std::vector<double> times, multiplicities, cells;
+};
+Rounded rounded_poisson(double rate, double length, double grid) {
+  std::mt19937_64 random(4);
+  std::exponential_distribution<double> gap(rate);
+  Rounded r;
+  double before = 0;
+  for (double t = gap(random); t < length - grid; t += gap(random)) {
+    const double shown = std::round(t / grid) * grid;
+    if (!r.times.empty() && shown == r.times.back()) {
+      r.multiplicities.back() += 1;
+      continue;
+    }
+    r.times.push_back(shown);
+    r.multiplicities.push_back(1);
+    r.cells.push_back(rate * (shown - before));
+    before = shown;
+  }
+  r.cells.push_back(rate * (length - before));
+  return r;
+}
+
+TEST(RescaledIncrements, TiesByRoundingDoNotSpoilTheCalibrationOfTheTruth) {
+  const Rounded r = rounded_poisson(10, 400, 0.125);  // most points tied
+  const auto increments = rescaled_increments({r.times, r.multiplicities, r.cells, {0, 400}}, 7);
+  const double events = std::accumulate(r.multiplicities.begin(), r.multiplicities.end(), 0.0);
+  ASSERT_GT(events, 1.2 * static_cast<double>(r.times.size()));
+  EXPECT_EQ(static_cast<double>(increments.size()), events - 1);
+  EXPECT_LT(ks_distance_from_exponential(increments), 1.628 / std::sqrt(events));  // 1 % level
+  const double sum = std::accumulate(increments.begin(), increments.end(), 0.0);
+  EXPECT_NEAR(sum, 10 * (r.times.back() - r.times.front()), 10 * 0.125);
+  // Merged ties would be far off.
+  EXPECT_GT(ks_distance_from_exponential({r.cells.begin() + 1, r.cells.end() - 1}), 0.1);
+}
+
+TEST(RescaledIncrements, DependOnTheSeedAlone) {
+  const Rounded r = rounded_poisson(10, 20, 0.125);
+  const RescalingStream stream{r.times, r.multiplicities, r.cells, {0, 20}};
+  EXPECT_EQ(rescaled_increments(stream, 7), rescaled_increments(stream, 7));
+  EXPECT_NE(rescaled_increments(stream, 7), rescaled_increments(stream, 8));
+}
+
+TEST(RescaledIncrements, ATieAtOnePointStaysWithinTheWindow) {
+  const std::vector<double> time{3}, multiplicity{3}, cells{1, 0};
+  const auto increments = rescaled_increments({time, multiplicity, cells, {1, 3}}, 1);
+  ASSERT_EQ(increments.size(), 2u);
+  for (double x : increments) EXPECT_TRUE(x >= 0 && x <= 1) << x;
+}
+
+TEST(ExponentialQuantiles, PairSortedValuesWithTheirProbabilities) {
+  const QuantilePairs q = exponential_quantiles({3, 1, 2});
+  EXPECT_EQ(q.observed, (std::vector<double>{1, 2, 3}));
+  for (int i = 0; i < 3; ++i) EXPECT_NEAR(q.expected[i], -std::log(1 - (i + 0.5) / 3), 1e-14);
+}
+
+TEST(ExponentialQuantiles, ThinToBothEnds) {
+  std::vector<double> x(1001);
+  std::iota(x.begin(), x.end(), 0.0);
+  const QuantilePairs q = exponential_quantiles(x, 11);
+  ASSERT_EQ(q.observed.size(), 11u);
+  for (int k = 0; k < 11; ++k) EXPECT_DOUBLE_EQ(q.observed[k], 100 * k);
+  EXPECT_TRUE(exponential_quantiles({}).observed.empty());
+}
+
+}  // namespace
+}  // namespace fedpp::evaluation
