@@ -18,43 +18,45 @@ enum Split : int { kTrain = 0, kValidation = 1, kTest = 2 };
 
 /// One sequence as one client sees it (only the client's types), cut into splits. File unit of time.
 struct ClientSequence {
-  std::int64_t id = 0;                             ///< the file's sequence number
-  double origin = 0;                               ///< zero of the elapsed clock: the start of its observation
-  std::vector<double> times;                       ///< everything seen, increasing, ties legal: the history
-  std::array<std::vector<double>, 3> events;       ///< events counted in each split (the conditioned first one in none)
-  std::array<std::vector<Interval>, 3> windows;    ///< where each split is observed, disjoint and increasing
-  int fold = -1;                                   ///< 'population': 0..4, fold of a training list; -1 for any other
+  std::int64_t id = 0;                           ///< the file's sequence number (unique in its file only)
+  int source = 0;                                ///< its file: index into Plan::sources
+  double origin = 0;                             ///< zero of the elapsed clock: the start of its observation
+  std::vector<double> times;                     ///< everything seen, increasing, ties legal: the history
+  std::array<std::vector<double>, 3> events;     ///< events counted in each split (the conditioned first one in none)
+  std::array<std::vector<Interval>, 3> windows;  ///< where each split is observed, disjoint and increasing
+  int fold = -1;                                 ///< 'population': 0..4, fold of a training list; -1 for any other
 };
 
 /// A client's private data.
 struct ClientData {
-  std::int64_t id = 0;                    ///< global client number
-  std::vector<int> types;                 ///< the types it sees
+  std::int64_t id = 0;     ///< global client number
+  std::vector<int> types;  ///< the types it sees
   std::vector<ClientSequence> sequences;
-  std::int64_t left_out = 0;              ///< sequences with fewer than five training events after filtering
-  std::int64_t dropped_events = 0;        ///< events outside their windows or the common window, or before 'drop_before'
-  double tempering = 1.0;                 ///< tau: power of its likelihood (spec 3.3, validation/population)
+  std::int64_t left_out = 0;        ///< sequences with fewer than five training events after filtering
+  std::int64_t dropped_events = 0;  ///< events outside their windows or the common window, or before 'drop_before'
+  double tempering = 1.0;           ///< tau: power of its likelihood while the kernel is learned
 };
 
-/// The map between file time and the model's clock: model = (file - origin) * scale, where the origin is the sequence's own
-/// on the elapsed clock and common on the calendar clock. Log-intensities per file unit are log(model) + log(scale).
+/// The map between file time and the model's clock: model = (file - origin) * scale, where the origin is the sequence's
+/// own on the elapsed clock and common on the calendar clock. Log-intensities per file unit are log(model) +
+/// log(scale).
 struct Clock {
   bool elapsed = true;
-  double origin = 0;      ///< calendar only
-  double scale = 1;       ///< model units per file unit; the longest duration becomes T
-  double window = 100;    ///< T
+  double origin = 0;    ///< calendar only
+  double scale = 1;     ///< model units per file unit; the longest duration becomes T
+  double window = 100;  ///< T
 };
 
-/// One latent function's points (spec 1.1), on the model's clock. Used for training (multiplicities and weights may be tempered)
-/// and for scoring held-out windows (never tempered).
+/// One latent function's points (spec 1.1), on the model's clock. Used for training (multiplicities and weights may be
+/// tempered) and for scoring held-out windows (never tempered).
 struct Realisation {
   std::vector<double> events;          ///< [N] distinct times, increasing
   std::vector<double> multiplicities;  ///< [N] n_i >= 1 (1.9), times tau for training
-  std::vector<double> log_offsets;     ///< [N] added to E[log lambda] in a score: log e(t_i) of this realisation's streams
-                                       ///<     (0 where it has one) plus log(scale) of the clock; never tempered
-  std::vector<double> nodes;           ///< [Q]
-  std::vector<double> node_weights;    ///< [Q] omega_q: quadrature weight times exposure, times tau for training
-  Interval span{0, 0};                 ///< hull of its windows
+  std::vector<double> log_offsets;  ///< [N] added to E[log lambda] in a score: log e(t_i) of this realisation's streams
+                                    ///<     (0 where it has one) plus log(scale) of the clock; never tempered
+  std::vector<double> nodes;        ///< [Q]
+  std::vector<double> node_weights;  ///< [Q] omega_q: quadrature weight times exposure, times tau for training
+  Interval span{0, 0};               ///< hull of its windows
 };
 
 }  // namespace fedpp::data

@@ -1,10 +1,10 @@
-// From files to clients: who holds which sequences and sees which types of event, and the cut of each sequence into training,
-// validation and test (spec 1.1, 3.2, 3.3).
+// From files to clients: who holds which sequences and sees which types of event, and the cut of each sequence into
+// training, validation and test (spec 1.1, 3.2, 3.3).
 //
 // Three steps, the same for every way in which data come:
 //   Plan plan = make_plan(options, T, seed);               // on every rank, the same
-//   LocalExtents e = local_extents(plan, owned);           // what this rank's clients know; the caller reduces it over the ranks
-//   finish_plan(plan, e);                                  // the clock and the common window
+//   LocalExtents e = local_extents(plan, owned);           // what this rank's clients know; the caller reduces it over
+//   the ranks finish_plan(plan, e);                                  // the clock and the common window
 //   std::vector<ClientData> clients = load_clients(plan, owned);
 #pragma once
 
@@ -19,8 +19,8 @@
 
 namespace fedpp::data {
 
-/// One data file with its windows table ("" where it has none) and the part it plays. In client_files mode the paths are
-/// patterns with {client}.
+/// One data file with its windows table ("" where it has none) and the part it plays. In client_files mode the paths
+/// are patterns with {client}.
 struct Source {
   std::string path;
   std::string windows;
@@ -29,33 +29,34 @@ struct Source {
 
 /// What every rank knows of a sequence of the common files; the events themselves stay in the file.
 struct CatalogueEntry {
-  std::int32_t source = 0;      ///< index into Plan::sources
-  std::int32_t type = -1;       ///< its only type of event (of those kept), -1: several types, -2: no events
-  std::int64_t position = 0;    ///< 0, 1, ... within its file
-  std::int64_t events = 0;      ///< of the types kept, at or after 'drop_before'
+  std::int32_t source = 0;    ///< index into Plan::sources
+  std::int32_t type = -1;     ///< its only type of event (of those kept), -1: several types, -2: no events
+  std::int64_t position = 0;  ///< 0, 1, ... within its file
+  std::int64_t events = 0;    ///< of the types kept, at or after 'drop_before'
 };
 
 /// Extents that the clock needs, in the file's unit, after 'drop_before' was subtracted. Ranks combine them by minimum
-/// (start) and maximum (end, longest, types, events).
+/// (start) and maximum (end, longest, types).
 struct LocalExtents {
-  double start = std::numeric_limits<double>::infinity();   ///< earliest event, or start of a window where there is a table
-  double end = -std::numeric_limits<double>::infinity();    ///< latest
-  double longest = 0;                                       ///< longest observation of a sequence
-  std::int64_t types = 0;                                   ///< 1 + the largest type
+  double start =
+      std::numeric_limits<double>::infinity();  ///< earliest event, or start of a window where there is a table
+  double end = -std::numeric_limits<double>::infinity();  ///< latest
+  double longest = 0;                                     ///< longest observation of a sequence
+  std::int64_t types = 0;                                 ///< 1 + the largest type kept
 };
 
 /// Who holds what. Deterministic in the files, the options and the seed, never in the number of ranks.
 struct Plan {
   config::Data options;
   std::uint64_t seed = 0;
-  double origin = 0;                                  ///< subtracted from every time of the files ('drop_before')
+  double origin = 0;  ///< subtracted from every time of the files ('drop_before')
   std::vector<Source> sources;
-  std::vector<CatalogueEntry> catalogue;              ///< every sequence of the common files; empty with client_files
-  std::vector<std::vector<std::uint32_t>> holdings;   ///< [client] entries of the catalogue, ascending
-  LocalExtents extents;                               ///< of all clients, once finished
-  std::vector<int> kept_types;                        ///< types not left out, ascending
-  Clock clock;                                        ///< set by finish_plan
-  Interval window{0, 0};                              ///< calendar clocks: the common window
+  std::vector<CatalogueEntry> catalogue;             ///< every sequence of the common files; empty with client_files
+  std::vector<std::vector<std::uint32_t>> holdings;  ///< [client] entries of the catalogue, ascending
+  LocalExtents extents;                              ///< of all clients, once finished
+  std::vector<int> kept_types;                       ///< types not left out, ascending
+  Clock clock;                                       ///< set by finish_plan
+  Interval window{0, 0};                             ///< calendar clocks: the common window
   bool finished = false;
 
   std::int64_t clients() const { return options.clients; }
@@ -77,9 +78,9 @@ LocalExtents combine(const LocalExtents& a, const LocalExtents& b);
 /// Sets the clock and the common window from the extents of all ranks. \throws UserError where no time passes
 void finish_plan(Plan& plan, const LocalExtents& all);
 
-/// The data of the clients named, in that order. Each common file is read once, and only sequences that these clients hold are
-/// kept. A client's data do not depend on which others are loaded with it. \throws UserError, among others where a client is
-/// left without a training sequence
+/// The data of the clients named, in that order. Each common file is read once, and only sequences that these clients
+/// hold are kept. A client's data do not depend on which others are loaded with it. \throws UserError, among others
+/// where a client is left without a training sequence
 std::vector<ClientData> load_clients(const Plan& plan, std::span<const std::int64_t> owned);
 ClientData load_client(const Plan& plan, std::int64_t client);
 

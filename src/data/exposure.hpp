@@ -18,16 +18,16 @@ struct StepFunction {
 };
 
 /// e(t): how many of the windows cover t.
-StepFunction exposure(std::vector<Interval> windows);
+StepFunction exposure(std::span<const Interval> windows);
 
 /// Number of closed windows [start, end] that hold each time. \param times increasing
-std::vector<double> cover_counts(std::vector<Interval> windows, std::span<const double> times);
+std::vector<double> cover_counts(std::span<const Interval> windows, std::span<const double> times);
 
-/// Nodes and positive weights with sum_q w_q g(t_q) ~ int g(t) e(t) dt. The cells are equal parts of each stretch of time that
-/// has exposure (gaps shorter than a cell do not end a stretch); on each cell the rule is Gauss's for the weight e(t) itself, so
-/// polynomials up to degree 15 times e are integrated exactly, wherever and however often e jumps; the number of nodes does
-/// not grow with the number of jumps. Eight nodes a cell; the error for a Gaussian bump of sd s is below 1e-6 of its integral while a cell
-/// is no longer than 4 s.
+/// Nodes and positive weights with sum_q w_q g(t_q) ~ int g(t) e(t) dt. The cells are equal parts of each stretch of
+/// time that has exposure (gaps shorter than a cell do not end a stretch); on each cell the rule is Gauss's for the
+/// weight e(t) itself, so polynomials up to degree 15 times e are integrated exactly, wherever and however often e
+/// jumps; the number of nodes does not grow with the number of jumps. Eight nodes a cell; the error for a Gaussian bump
+/// of sd s is below 1e-6 of its integral while a cell is no longer than 4 s.
 struct Quadrature {
   std::vector<double> nodes, weights;
 };

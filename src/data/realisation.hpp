@@ -1,11 +1,12 @@
-// From a client's sequences to realisations on the model's clock: superposed streams with their exposure, ties merged with a
-// multiplicity, quadrature (spec 1.1, 1.9).
+// From a client's sequences to realisations on the model's clock: superposed streams with their exposure, ties merged
+// with a multiplicity, quadrature (spec 1.1, 1.9).
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "config/options.hpp"
 #include "data/client_data.hpp"
 
 namespace fedpp::data {
@@ -19,21 +20,24 @@ struct RealisationRules {
   Clock clock;
   std::int64_t nodes = 0;      ///< quadrature nodes of a realisation; 0: about 4 M pooled, 2 M per sequence
   std::int64_t inducing = 50;  ///< M
+  double period = 0;  ///< shortest periodic input (model clock), 0: none; chosen nodes are then eight a period at least
 };
 
 /// The rules that belong to a finished plan.
-RealisationRules realisation_rules(const Plan& plan, std::int64_t quadrature_nodes, std::int64_t inducing);
+RealisationRules realisation_rules(const Plan& plan, const config::Model& model);
 
-/// Realisations of the splits named (their windows joined), on the model's clock: one if pooled, else one for every sequence
-/// in the client's order. A sequence that takes no part in these splits gives an empty realisation (no events, no nodes), so
-/// that entry r belongs to the same latent function in every split.
+/// Realisations of the splits named (their windows joined), on the model's clock: one if pooled, else one for every
+/// sequence in the client's order. A sequence that takes no part in these splits gives an empty realisation (no events,
+/// no nodes), so that entry r belongs to the same latent function in every split.
 /// \param tempering tau: power of the likelihood, multiplies multiplicities and node weights (1 for held-out windows)
-std::vector<Realisation> make_realisations(const ClientData& client, const RealisationRules& rules, std::span<const Split> splits,
-                                           double tempering = 1.0);
+std::vector<Realisation> make_realisations(const ClientData& client, const RealisationRules& rules,
+                                           std::span<const Split> splits, double tempering = 1.0);
 
-/// Training windows, tempered by the client's tau.
+/// Training windows, tempered by the client's tau: what the kernel is learned from. For the posterior of a score use
+/// make_realisations with tau = 1 (tempering the final posterior was measured to cost score; learning the kernel gains
+/// from it).
 std::vector<Realisation> training_realisations(const ClientData& client, const RealisationRules& rules);
-/// Training and validation windows together, tempered: the posterior that scores the test lists of 'population'.
+/// Training and validation windows together, untempered: the posterior that scores the test lists of 'population'.
 std::vector<Realisation> final_realisations(const ClientData& client, const RealisationRules& rules);
 /// Windows held out, never tempered.
 std::vector<Realisation> held_out_realisations(const ClientData& client, const RealisationRules& rules, Split split);

@@ -17,24 +17,23 @@ struct SimulatedSequence {
   Interval window{0, 0};
 };
 
-/// The truth behind a sigmoidal Gaussian Cox process: m sigma(f) on a grid.
+/// The truth behind a sigmoidal Gaussian Cox process: its intensity on a grid.
 struct CoxTruth {
   std::vector<double> grid;       ///< [G] equally spaced over the window
   std::vector<double> f;          ///< [G]
-  std::vector<double> intensity;  ///< [G] m sigma(f)
+  std::vector<double> intensity;  ///< [G] upper/window sigma(f)
 };
 
-/// lambda(t) = upper sigma(f(t)), f ~ GP(0, r exp(-d^2/(2 l^2))), through inducing points as the model has them (spec 1.2): u at
-/// 'inducing' equally spaced points, f its conditional mean.
+/// lambda(t) = upper/window sigma(f(t)), f ~ GP(0, r exp(-d^2/(2 l^2))), through inducing points as the model has them
+/// (spec 1.2): u at 'inducing' equally spaced points, f its conditional mean.
 struct CoxSettings {
-  double upper = 50;          ///< m, events per unit of 'rate_window'
-  double rate_window = 1;     ///< the length of time that m speaks of the whole window as: J.1 has [0,1] stretched to [0,100]
-  double window = 100;        ///< T
-  double variance = 1.5;      ///< r
-  double lengthscale = 10;    ///< l
+  double upper = 50;        ///< m, events over the whole window (J.1: [0,1] stretched to [0,100], so m/100 in a unit)
+  double window = 100;      ///< T
+  double variance = 1.5;    ///< r
+  double lengthscale = 10;  ///< l
   int inducing = 50;
   int grid = 1001;
-  int sequences = 1;          ///< independent streams of the same intensity
+  int sequences = 1;  ///< independent streams of the same intensity
 };
 struct CoxDraw {
   std::vector<SimulatedSequence> sequences;
@@ -42,15 +41,17 @@ struct CoxDraw {
 };
 CoxDraw simulate_cox(const CoxSettings& settings, std::uint64_t seed, int type = 0);
 
-/// The two clients of the paper's J.1: (r, l) = (1.5, 10) and (2, 8), m = 50 over the window [0,100]. Client c's events have type c.
+/// The two clients of the paper's J.1: (r, l) = (1.5, 10) and (2, 8), m = 50 over the window [0,100]. Client c's events
+/// have type c.
 std::vector<CoxDraw> simulate_paper_cox(std::uint64_t seed);
 
 /// Inhomogeneous Poisson by thinning. \param bound an upper bound of the intensity on the window
 /// \throws UserError where the intensity is negative or above the bound
-std::vector<SimulatedSequence> simulate_poisson(const std::function<double(double)>& intensity, double bound, Interval window,
-                                                int sequences, std::uint64_t seed);
+std::vector<SimulatedSequence> simulate_poisson(const std::function<double(double)>& intensity, double bound,
+                                                Interval window, int sequences, std::uint64_t seed);
 
-/// Hawkes with exponential kernel: lambda(t) = mu + sum_{t_i<t} alpha beta exp(-beta (t - t_i)), alpha < 1 children an event.
+/// Hawkes with exponential kernel: lambda(t) = mu + sum_{t_i<t} alpha beta exp(-beta (t - t_i)), alpha < 1 children an
+/// event.
 struct HawkesSettings {
   double mu = 1, alpha = 0.5, beta = 2;
   double window = 100;

@@ -1,0 +1,124 @@
+// The data of the clients that a rank owns.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <unordered_map>
+
+#include "config/error.hpp"
+#include "data/dataset.hpp"
+#include "data/random.hpp"
+#include "data/source_reader.hpp"
+#include "data/split.hpp"
+
+namespace fedpp::data {
+namespace {
+
+constexpr int kFolds = 5;
+
+/// Cuts one sequence as the client sees it and adds it. Sequences come in file order, so the result is the same whoever
+/// loads.
+void add_sequence(ClientData& client, const Plan& plan, int source, const RawSequence& raw) {
+  ClientSequence sequence;
+  sequence.id = raw.id;
+  sequence.source = source;
+  for (std::size_t i = 0; i < raw.times.size(); ++i)
+    if (std::find(client.types.begin(), client.types.end(), raw.types[i]) != client.types.end())
+      sequence.times.push_back(raw.times[i]);
+  client.dropped_events += raw.dropped;
+  if (plan.options.protocol != "chronological")
+    assign_whole(sequence, plan.sources[source].role, raw.has_windows, raw.windows, plan.window, client.dropped_events);
+  else if (!cut_chronologically(sequence, raw.has_windows, raw.windows, client.dropped_events)) {
+    ++client.left_out;
+    return;
+  }
+  client.sequences.push_back(std::move(sequence));
+}
+
+bool trains(const ClientSequence& sequence) { return !sequence.windows[kTrain].empty(); }
+
+/// Keeps max(1, round(fraction n)) of the n training sequences; held-out streams all stay.
+void keep_fraction(ClientData& client, double fraction, std::uint64_t seed) {
+  std::vector<std::size_t> training;
+  for (std::size_t i = 0; i < client.sequences.size(); ++i)
+    if (trains(client.sequences[i])) training.push_back(i);
+  if (training.empty() || fraction >= 1) return;
+  const auto kept =
+      static_cast<std::size_t>(std::max<long>(1, std::lround(fraction * static_cast<double>(training.size()))));
+  Random(seed, Purpose::kLocalFraction, client.id).shuffle(training);
+  std::vector<bool> gone(client.sequences.size(), false);
+  for (std::size_t i = kept; i < training.size(); ++i) gone[training[i]] = true;
+  std::vector<ClientSequence> rest;
+  for (std::size_t i = 0; i < client.sequences.size(); ++i)
+    if (!gone[i]) rest.push_back(std::move(client.sequences[i]));
+  client.sequences = std::move(rest);
+}
+
+/// Deals the training lists into five folds; fold 0 validates. A single list only trains.
+void set_folds(ClientData& client, std::uint64_t seed) {
+  std::vector<std::size_t> training;
+  for (std::size_t i = 0; i < client.sequences.size(); ++i)
+    if (trains(client.sequences[i])) training.push_back(i);
+  Random(seed, Purpose::kFolds, client.id).shuffle(training);
+  for (std::size_t position = 0; position < training.size(); ++position) {
+    ClientSequence& sequence = client.sequences[training[position]];
+    sequence.fold = static_cast<int>(position % kFolds);
+    if (sequence.fold != 0 || training.size() == 1) continue;
+    std::swap(sequence.events[kTrain], sequence.events[kValidation]);
+    std::swap(sequence.windows[kTrain], sequence.windows[kValidation]);
+  }
+}
+
+void finish_client(ClientData& client, const Plan& plan) {
+  keep_fraction(client, plan.options.local_fraction, plan.seed);
+  if (std::none_of(client.sequences.begin(), client.sequences.end(), trains)) {
+    const std::string where =
+        plan.one_file_a_client() ? expand_client(plan.options.client_files, client.id) : plan.sources.front().path;
+    throw UserError(
+        fmt::format("{}: client {} (types {}) is left without a training sequence ({} left out with fewer than {} "
+                    "training events): "
+                    "lower data.clients, raise data.types_per_client, or set data.partition = \"homogeneous\"",
+                    where, client.id, fmt::join(client.types, ", "), client.left_out, kFewestTrainingEvents));
+  }
+  if (plan.options.protocol == "population") set_folds(client, plan.seed);
+}
+
+}  // namespace
+
+std::vector<ClientData> load_clients(const Plan& plan, std::span<const std::int64_t> owned) {
+  assert(plan.finished);
+  std::vector<ClientData> clients(owned.size());
+  for (std::size_t i = 0; i < owned.size(); ++i) {
+    assert(owned[i] >= 0 && owned[i] < plan.clients());
+    clients[i].id = owned[i];
+    clients[i].types = plan.types_of(owned[i]);
+  }
+  if (plan.one_file_a_client()) {
+    for (ClientData& client : clients)
+      for (std::size_t s = 0; s < plan.sources.size(); ++s) {
+        const Source& pattern = plan.sources[s];
+        const Source file{expand_client(pattern.path, client.id), expand_client(pattern.windows, client.id),
+                          pattern.role};
+        read_source(file, plan.options,
+                    [&](RawSequence& raw) { add_sequence(client, plan, static_cast<int>(s), raw); });
+      }
+  } else {
+    std::vector<std::vector<std::size_t>> holders(plan.catalogue.size());  // [entry] positions in `owned`
+    for (std::size_t i = 0; i < owned.size(); ++i)
+      for (std::uint32_t entry : plan.holdings[owned[i]]) holders[entry].push_back(i);
+    std::size_t entry = 0;  // the catalogue is in the order of reading
+    for (std::size_t s = 0; s < plan.sources.size(); ++s)
+      read_source(plan.sources[s], plan.options, [&](RawSequence& raw) {
+        if (entry >= holders.size() || plan.catalogue[entry].position != raw.position)
+          throw UserError(fmt::format("{}: the file changed while it was read: run again", plan.sources[s].path));
+        for (std::size_t i : holders[entry]) add_sequence(clients[i], plan, static_cast<int>(s), raw);
+        ++entry;
+      });
+  }
+  for (ClientData& client : clients) finish_client(client, plan);
+  return clients;
+}
+
+}  // namespace fedpp::data

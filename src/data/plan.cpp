@@ -1,0 +1,256 @@
+// Who holds what: files, dealing, clock.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "config/error.hpp"
+#include "data/dataset.hpp"
+#include "data/random.hpp"
+#include "data/source_reader.hpp"
+
+namespace fedpp::data {
+namespace {
+
+using Entries = std::vector<std::uint32_t>;
+
+void check_options(const config::Data& options) {
+  const bool chronological = options.protocol == "chronological";
+  if (options.clients < 1)
+    throw UserError(fmt::format("data.clients = {}: at least one client is needed", options.clients));
+  if (options.types_per_client < 1)
+    throw UserError(
+        fmt::format("data.types_per_client = {}: a client sees at least one type", options.types_per_client));
+  if (!(options.local_fraction > 0 && options.local_fraction <= 1))
+    throw UserError(fmt::format("data.local_fraction = {}: choose a share in (0, 1]", options.local_fraction));
+  if (!std::isfinite(options.drop_before))
+    throw UserError(fmt::format("data.drop_before = {}: a finite time is needed", options.drop_before));
+  if (!chronological && options.realisation != "pooled")
+    throw UserError(
+        fmt::format("data.realisation = '{}' with data.protocol = '{}': the streams scored are other users' than "
+                    "those learned from, so they must share one intensity: set data.realisation = \"pooled\"",
+                    options.realisation, options.protocol));
+  if (!chronological && options.clock == "elapsed")
+    throw UserError(
+        fmt::format("data.clock = 'elapsed' with data.protocol = '{}': its streams share one window of file time: "
+                    "set data.clock = \"calendar\" or \"auto\"",
+                    options.protocol));
+  if (options.client_files.empty()) {
+    if (options.train.empty())
+      throw UserError("data.train names no file: give at least one, or data.client_files, one file a client");
+    if (!chronological && options.test.empty())
+      throw UserError(fmt::format(
+          "data.test names no file: data.protocol = '{}' scores streams that are not trained on", options.protocol));
+    return;
+  }
+  if (!options.train.empty()) throw UserError("data.train and data.client_files exclude each other: leave one empty");
+  if (options.client_files.find("{client}") == std::string::npos)
+    throw UserError(
+        fmt::format("data.client_files = '{}': put {{client}} where the client's number (from 0) stands in the "
+                    "file's name",
+                    options.client_files));
+  for (const auto* list : {&options.validation, &options.test, &options.windows})
+    for (const std::string& path : *list)
+      if (path.find("{client}") == std::string::npos)
+        throw UserError(
+            fmt::format("'{}' in data.validation, data.test or data.windows: with data.client_files every client has "
+                        "its own files, so put {{client}} into the name",
+                        path));
+  if (!chronological && options.test.empty())
+    throw UserError(
+        fmt::format("data.test names no file: data.protocol = '{}' with data.client_files needs a pattern with "
+                    "{{client}} for every client's test sequences",
+                    options.protocol));
+}
+
+std::vector<Source> list_sources(const config::Data& options) {
+  std::vector<Source> sources;
+  std::size_t named = 0;
+  auto add = [&](const std::string& path, Split role, bool used) {
+    Source source{path, "", role};
+    if (!options.windows.empty() && named < options.windows.size()) source.windows = options.windows[named];
+    ++named;
+    if (used) sources.push_back(source);
+  };
+  if (options.client_files.empty())
+    for (const std::string& path : options.train) add(path, kTrain, true);
+  else
+    add(options.client_files, kTrain, true);
+  for (const std::string& path : options.validation) add(path, kValidation, options.protocol != "population");
+  for (const std::string& path : options.test) add(path, kTest, true);
+  if (!options.windows.empty() && options.windows.size() != named)
+    throw UserError(
+        fmt::format("data.windows names {} tables for {} data files: give one for each training, validation and "
+                    "test file in that order, or none",
+                    options.windows.size(), named));
+  return sources;
+}
+
+/// Adds a sequence to the extents. The window of the protocols with separate test files comes from training files
+/// alone.
+void extend(LocalExtents& extents, const RawSequence& raw, Split role, bool chronological) {
+  for (int type : raw.types) extents.types = std::max<std::int64_t>(extents.types, type + 1);
+  if (!chronological && role != kTrain) return;
+  double start, end;
+  if (raw.has_windows) {
+    if (raw.windows.empty()) return;
+    start = raw.windows.front().start;
+    end = raw.windows.back().end;
+  } else {
+    if (raw.times.empty()) return;
+    start = raw.times.front();
+    end = raw.times.back();
+  }
+  extents.start = std::min(extents.start, start);
+  extents.end = std::max(extents.end, end);
+  extents.longest = std::max(extents.longest, end - start);
+}
+
+std::vector<int> keep_types(std::int64_t types, const std::vector<std::int64_t>& left_out) {
+  std::vector<int> kept;
+  for (int type = 0; type < types; ++type)
+    if (std::find(left_out.begin(), left_out.end(), type) == left_out.end()) kept.push_back(type);
+  return kept;
+}
+
+bool contains(const std::vector<int>& types, int type) { return std::binary_search(types.begin(), types.end(), type); }
+
+/// Deals the entries in turn to the holders, in a seeded order.
+void deal_round(Plan& plan, Entries entries, const std::vector<std::int64_t>& holders, Purpose purpose,
+                std::int64_t key) {
+  if (holders.empty()) return;
+  Random random(plan.seed, purpose, key);
+  random.shuffle(entries);
+  for (std::size_t i = 0; i < entries.size(); ++i) plan.holdings[holders[i % holders.size()]].push_back(entries[i]);
+}
+
+/// Deals the sequences of one role. Sequences of a single type go to the clients that see it; where the files hold
+/// sequences of several types, all go round all clients, and each client sees its types' events of those it gets.
+void deal_pool(Plan& plan, const Entries& pool, bool by_type, Purpose purpose) {
+  std::vector<std::int64_t> everybody(plan.clients());
+  for (std::int64_t c = 0; c < plan.clients(); ++c) everybody[c] = c;
+  const bool dealt = plan.options.deal && plan.options.protocol != "published-code";
+  auto give = [&](const Entries& entries, const std::vector<std::int64_t>& holders, std::int64_t key) {
+    if (dealt) return deal_round(plan, entries, holders, purpose, key);
+    for (std::int64_t holder : holders)
+      plan.holdings[holder].insert(plan.holdings[holder].end(), entries.begin(), entries.end());
+  };
+  if (!by_type) return give(pool, everybody, -1);
+
+  std::vector<std::vector<int>> types(plan.clients());
+  for (std::int64_t c = 0; c < plan.clients(); ++c) {
+    types[c] = plan.types_of(c);
+    std::sort(types[c].begin(), types[c].end());
+  }
+  for (int type : plan.kept_types) {
+    Entries of_type;
+    for (std::uint32_t entry : pool)
+      if (plan.catalogue[entry].type == type) of_type.push_back(entry);
+    std::vector<std::int64_t> holders;
+    for (std::int64_t c = 0; c < plan.clients(); ++c)
+      if (contains(types[c], type)) holders.push_back(c);
+    give(of_type, holders, type);
+  }
+  // Observed without an event: their type cannot be known.
+  Entries silent;
+  for (std::uint32_t entry : pool)
+    if (plan.catalogue[entry].type == RawSequence::kNoEvents) silent.push_back(entry);
+  give(silent, everybody, -1);
+}
+
+void deal(Plan& plan) {
+  plan.holdings.assign(plan.clients(), {});
+  const bool chronological = plan.options.protocol == "chronological";
+  const bool several = std::any_of(plan.catalogue.begin(), plan.catalogue.end(), [](const CatalogueEntry& entry) {
+    return entry.type == RawSequence::kSeveralTypes;
+  });
+  const bool by_type = plan.options.partition == "heterogeneous" && !several;
+  for (Split role : {kTrain, kValidation, kTest}) {
+    Entries pool;
+    for (std::uint32_t i = 0; i < plan.catalogue.size(); ++i)
+      if (chronological || plan.sources[plan.catalogue[i].source].role == role) pool.push_back(i);
+    deal_pool(plan, pool, by_type, role == kTest ? Purpose::kDealTest : Purpose::kDealTrain);
+    if (chronological) break;
+  }
+  for (Entries& held : plan.holdings) std::sort(held.begin(), held.end());
+}
+
+}  // namespace
+
+std::vector<int> Plan::types_of(std::int64_t client) const {
+  const auto count = static_cast<std::int64_t>(kept_types.size());
+  if (options.partition == "homogeneous" || one_file_a_client() || options.types_per_client >= count) return kept_types;
+  std::vector<int> types;
+  for (std::int64_t j = 0; j < options.types_per_client; ++j)
+    types.push_back(kept_types[(client * options.types_per_client + j) % count]);
+  return types;
+}
+
+Plan make_plan(const config::Data& options, double window, std::uint64_t seed) {
+  check_options(options);
+  if (!(window > 0 && std::isfinite(window)))
+    throw UserError(fmt::format("model.window = {}: a positive length is needed", window));
+  Plan plan;
+  plan.options = options;
+  plan.seed = seed;
+  plan.origin = options.drop ? options.drop_before : 0.0;
+  plan.sources = list_sources(options);
+  const bool chronological = options.protocol == "chronological";
+  plan.clock.elapsed = options.clock == "elapsed" || (options.clock == "auto" && chronological);
+  plan.clock.window = window;
+  if (plan.one_file_a_client()) return plan;
+
+  for (std::size_t s = 0; s < plan.sources.size(); ++s)
+    read_source(plan.sources[s], options, [&](RawSequence& raw) {
+      extend(plan.extents, raw, plan.sources[s].role, chronological);
+      CatalogueEntry entry;
+      entry.source = static_cast<std::int32_t>(s);
+      entry.position = raw.position;
+      entry.events = static_cast<std::int64_t>(raw.times.size());
+      entry.type = raw.only_type;
+      plan.catalogue.push_back(entry);
+    });
+  plan.kept_types = keep_types(plan.extents.types, options.leave_out_types);
+  deal(plan);
+  return plan;
+}
+
+LocalExtents local_extents(const Plan& plan, std::span<const std::int64_t> owned) {
+  if (!plan.one_file_a_client()) return plan.extents;
+  LocalExtents extents;
+  for (std::int64_t client : owned)
+    for (const Source& source : plan.sources)
+      read_source(
+          {expand_client(source.path, client), expand_client(source.windows, client), source.role}, plan.options,
+          [&](RawSequence& raw) { extend(extents, raw, source.role, plan.options.protocol == "chronological"); });
+  return extents;
+}
+
+LocalExtents combine(const LocalExtents& a, const LocalExtents& b) {
+  return {std::min(a.start, b.start), std::max(a.end, b.end), std::max(a.longest, b.longest),
+          std::max(a.types, b.types)};
+}
+
+void finish_plan(Plan& plan, const LocalExtents& all) {
+  plan.extents = all;
+  plan.kept_types = keep_types(all.types, plan.options.leave_out_types);
+  if (plan.kept_types.empty()) throw UserError("data.leave_out_types leaves no type of event: keep at least one");
+  const double length = plan.clock.elapsed ? all.longest : all.end - all.start;
+  if (!(length > 0 && std::isfinite(length)))
+    throw UserError(
+        fmt::format("no time passes in the {} data ({} kept types): give sequences with events at different times, "
+                    "or a windows table (data.windows)",
+                    plan.options.protocol == "chronological" ? "whole" : "training", plan.kept_types.size()));
+  plan.clock.origin = plan.clock.elapsed ? 0.0 : all.start;
+  plan.clock.scale = plan.clock.window / length;
+  plan.window = {all.start, all.end};
+  plan.finished = true;
+}
+
+ClientData load_client(const Plan& plan, std::int64_t client) {
+  const std::int64_t one[] = {client};
+  return std::move(load_clients(plan, one).front());
+}
+
+}  // namespace fedpp::data

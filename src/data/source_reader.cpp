@@ -1,0 +1,111 @@
+#include "data/source_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "config/error.hpp"
+#include "data/intervals.hpp"
+#include "io/event_reader.hpp"
+
+namespace fedpp::data {
+namespace {
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+bool is_hdf5(const std::string& path) { return ends_with(path, ".h5") || ends_with(path, ".hdf5"); }
+
+/// The windows of a file by sequence, each with its place in the table.
+struct WindowsTable {
+  std::vector<io::SequenceWindows> rows;
+  std::unordered_map<std::int64_t, std::size_t> by_id;
+  std::vector<bool> used;
+
+  explicit WindowsTable(const Source& source) {
+    if (!source.windows.empty())
+      rows = io::read_windows(source.windows);
+    else if (is_hdf5(source.path))
+      rows = io::read_windows(source.path);
+    used.assign(rows.size(), false);
+    for (std::size_t i = 0; i < rows.size(); ++i) by_id.emplace(rows[i].id, i);
+  }
+};
+
+void set_windows(RawSequence& raw, const io::SequenceWindows& row, double origin) {
+  raw.has_windows = true;
+  for (const io::Window& window : row.windows) raw.windows.push_back({window.start - origin, window.end - origin});
+  raw.windows = join(std::move(raw.windows));
+}
+
+}  // namespace
+
+void read_source(const Source& source, const config::Data& options,
+                 const std::function<void(RawSequence&)>& callback) try {
+  WindowsTable table(source);
+  const double origin = options.drop ? options.drop_before : 0.0;
+  auto left_out = options.leave_out_types;
+  std::sort(left_out.begin(), left_out.end());
+  std::int64_t position = 0;
+
+  auto deliver = [&](RawSequence& raw) {
+    if (options.drop) raw.windows = clip(raw.windows, 0.0, std::numeric_limits<double>::infinity());
+    raw.position = position++;
+    callback(raw);
+  };
+  io::read_sequences(
+      source.path,
+      [&](io::SequenceRecord& record) {
+        RawSequence raw;
+        raw.id = record.id;
+        for (std::size_t i = 0; i < record.times.size(); ++i) {
+          const int type = record.types[i];
+          if (std::binary_search(left_out.begin(), left_out.end(), type)) continue;
+          if (raw.only_type == RawSequence::kNoEvents) raw.only_type = type;
+          if (raw.only_type != type) raw.only_type = RawSequence::kSeveralTypes;
+          if (options.drop && record.times[i] < origin) {
+            ++raw.dropped;
+            continue;
+          }
+          raw.times.push_back(record.times[i] - origin);
+          raw.types.push_back(type);
+        }
+        if (!table.rows.empty()) {
+          const auto row = table.by_id.find(record.id);
+          if (row == table.by_id.end())
+            throw UserError(fmt::format(
+                "{}:{}: sequence {} has no row in the windows table {}: add when it was observed "
+                "(sequence,start,end), or name no table in data.windows",
+                source.path, record.first_line, record.id, source.windows.empty() ? source.path : source.windows));
+          table.used[row->second] = true;
+          set_windows(raw, table.rows[row->second], origin);
+        }
+        if (!record.times.empty() && raw.only_type == RawSequence::kNoEvents)
+          ++position;
+        else
+          deliver(raw);
+      },
+      options.max_sequences);
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    if (options.max_sequences > 0 && position >= options.max_sequences) break;
+    if (table.used[i]) continue;
+    RawSequence raw;
+    raw.id = table.rows[i].id;
+    set_windows(raw, table.rows[i], origin);
+    deliver(raw);
+  }
+} catch (const io::Error& error) {
+  throw UserError(error.what());
+}
+
+std::string expand_client(const std::string& pattern, std::int64_t client) {
+  static const std::string key = "{client}";
+  std::string path = pattern;
+  for (auto at = path.find(key); at != std::string::npos; at = path.find(key, at))
+    path.replace(at, key.size(), std::to_string(client));
+  return path;
+}
+
+}  // namespace fedpp::data

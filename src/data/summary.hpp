@@ -1,0 +1,29 @@
+// What a client holds, in numbers, for `fedpp info` and the run's manifest.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/client_data.hpp"
+
+namespace fedpp::data {
+
+/// Counts of one client by split (training, validation, test).
+struct ClientSummary {
+  std::int64_t id = 0;
+  std::vector<int> types;
+  std::array<std::int64_t, 3> sequences{};  ///< observed in the split
+  std::array<std::int64_t, 3> events{};
+  std::array<std::int64_t, 3> distinct{};  ///< distinct times within the client on the pooled clock of the file (1.9)
+  std::int64_t left_out = 0;
+  std::int64_t dropped_events = 0;
+};
+
+ClientSummary summarise(const ClientData& client);
+
+/// A table of the summaries with a line of totals.
+std::string summary_table(const std::vector<ClientSummary>& summaries);
+
+}  // namespace fedpp::data
