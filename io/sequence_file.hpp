@@ -6,7 +6,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "io/event_reader.hpp"
@@ -35,7 +34,9 @@ class SequenceFileWriter {
   std::unique_ptr<State> state_;
 };
 
-/// Reads such a file. The constructor reads and checks ids and offsets only (16 bytes a sequence).
+/// Reads such a file. The constructor reads and checks ids and offsets only (16 bytes a sequence, windows 8 more).
+/// Sequences are served from a block of events that is kept, so going upwards is fast whether all or only some are
+/// asked for. Not for several threads at once.
 class SequenceFileReader {
  public:
   explicit SequenceFileReader(const std::string& path);
@@ -44,7 +45,7 @@ class SequenceFileReader {
   std::int64_t events() const { return offsets_.back(); }
   const std::vector<std::int64_t>& ids() const { return ids_; }          ///< [sequences], file order
   const std::vector<std::int64_t>& offsets() const { return offsets_; }  ///< [sequences + 1], into the events
-  std::int64_t length(std::int64_t index) const { return offsets_[index + 1] - offsets_[index]; }
+  std::int64_t length(std::int64_t index) const { return offsets_.at(index + 1) - offsets_.at(index); }
   bool has_windows() const { return !window_offsets_.empty(); }
   const std::string& time_unit() const { return time_unit_; }
   const std::vector<std::string>& sources() const { return sources_; }
@@ -53,15 +54,22 @@ class SequenceFileReader {
   SequenceRecord sequence(std::int64_t index) const;
   /// Its windows; empty where it has none.
   std::vector<Window> windows(std::int64_t index) const;
-  /// All sequences in file order, read in blocks; at most `max_sequences` (0: all).
+  /// All sequences in file order; at most `max_sequences` (0: all).
   void for_each(const SequenceCallback& callback, std::int64_t max_sequences = 0) const;
 
  private:
+  void load_block(std::int64_t first, std::int64_t last) const;
+  void require_index(std::int64_t index) const;
+
   std::string path_;
   File file_;
   std::vector<std::int64_t> ids_, offsets_, window_offsets_;
   std::string time_unit_;
   std::vector<std::string> sources_;
+  // Events [block_start_, block_start_ + block_times_.size()) of the file.
+  mutable std::int64_t block_start_ = 0;
+  mutable std::vector<double> block_times_;
+  mutable std::vector<std::int64_t> block_types_;
 };
 
 /// What `fedpp info` prints about a file of sequences.

@@ -1,0 +1,277 @@
+#include "io/sequence_file.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+
+#include "io/atomic_file.hpp"
+#include "io/event_checks.hpp"
+
+namespace fedpp::io {
+
+namespace {
+
+constexpr const char* kFormat = "fedpp sequences";
+constexpr std::int64_t kFormatVersion = 1;
+constexpr std::int64_t kBlockEvents = 1 << 17;
+
+}  // namespace
+
+struct SequenceFileWriter::State {
+  State(const std::string& path, const std::vector<std::string>& sources, const std::string& time_unit)
+      : final_path(path), partial_path(path + ".partial"), file(File::create(partial_path)) {
+    file->set_attribute("format", kFormat);
+    file->set_attribute("format_version", kFormatVersion);
+    file->set_attribute("time_unit", time_unit);
+    file->write("sources", sources);
+    ids.emplace(*file, "sequence_id");
+    offsets.emplace(*file, "offsets");
+    times.emplace(*file, "time");
+    types.emplace(*file, "type");
+    offsets->append(std::int64_t{0});
+  }
+
+  ~State() {
+    if (!file) return;
+    drop_datasets();
+    file.reset();
+    ::unlink(partial_path.c_str());
+  }
+
+  void drop_datasets() {
+    ids.reset();
+    offsets.reset();
+    times.reset();
+    types.reset();
+    window_offsets.reset();
+    window_starts.reset();
+    window_ends.reset();
+  }
+
+  /// The windows' arrays begin with the first sequence that has any; those before it have none.
+  void begin_windows() {
+    window_offsets.emplace(*file, "window_sequence_offsets");
+    window_starts.emplace(*file, "window_start");
+    window_ends.emplace(*file, "window_end");
+    for (std::uint64_t i = 0; i <= ids->size(); ++i) window_offsets->append(std::int64_t{0});
+  }
+
+  std::string final_path, partial_path;
+  std::optional<File> file;
+  std::optional<AppendableDataset<std::int64_t>> ids, offsets, types, window_offsets;
+  std::optional<AppendableDataset<double>> times, window_starts, window_ends;
+  std::unordered_set<std::int64_t> known;
+  std::int64_t type_count = 0;
+};
+
+SequenceFileWriter::SequenceFileWriter(const std::string& path, const std::vector<std::string>& sources,
+                                       const std::string& time_unit) {
+  if (!path.ends_with(".h5") && !path.ends_with(".hdf5"))
+    throw Error(path + ": a file of sequences must be named *.h5 or *.hdf5, by which it is known when it is read");
+  try {
+    state_ = std::make_unique<State>(path, sources, time_unit);
+  } catch (...) {
+    ::unlink((path + ".partial").c_str());
+    throw;
+  }
+}
+SequenceFileWriter::~SequenceFileWriter() = default;
+SequenceFileWriter::SequenceFileWriter(SequenceFileWriter&&) noexcept = default;
+SequenceFileWriter& SequenceFileWriter::operator=(SequenceFileWriter&&) noexcept = default;
+
+std::int64_t SequenceFileWriter::sequences() const { return static_cast<std::int64_t>(state_->ids->size()); }
+std::int64_t SequenceFileWriter::events() const { return static_cast<std::int64_t>(state_->times->size()); }
+
+void SequenceFileWriter::append(const SequenceRecord& sequence, std::span<const Window> windows) {
+  State& s = *state_;
+  const auto refuse = [&](const std::string& why) {
+    throw Error(fmt::format("{}: sequence {}: {}", s.final_path, sequence.id, why));
+  };
+  std::string problem = events_problem(sequence.times, sequence.types);
+  if (problem.empty()) problem = windows_problem(windows);
+  if (!problem.empty()) refuse(problem);
+  if (sequence.times.empty() && windows.empty()) refuse("it has neither events nor windows; leave it out");
+  if (!s.known.insert(sequence.id).second)
+    refuse(
+        "its number is there already; number the sequences of several files differently, or import each file for "
+        "itself");
+
+  if (!windows.empty() && !s.window_offsets) s.begin_windows();
+  s.ids->append(sequence.id);
+  s.times->append(std::span<const double>(sequence.times));
+  for (const int type : sequence.types) {
+    s.types->append(std::int64_t{type});
+    s.type_count = std::max<std::int64_t>(s.type_count, type + std::int64_t{1});
+  }
+  s.offsets->append(static_cast<std::int64_t>(s.times->size()));
+  if (!s.window_offsets) return;
+  for (const Window& window : windows) {
+    s.window_starts->append(window.start);
+    s.window_ends->append(window.end);
+  }
+  s.window_offsets->append(static_cast<std::int64_t>(s.window_starts->size()));
+}
+
+void SequenceFileWriter::close() {
+  State& s = *state_;
+  if (s.ids->size() == 0) throw Error(s.final_path + ": not written: there are no sequences");
+  s.file->set_attribute("sequences", sequences());
+  s.file->set_attribute("events", events());
+  s.file->set_attribute("types", s.type_count);
+  s.ids->close();
+  s.offsets->close();
+  s.times->close();
+  s.types->close();
+  if (s.window_offsets) {
+    s.window_offsets->close();
+    s.window_starts->close();
+    s.window_ends->close();
+  }
+  s.file->close();
+  flush_to_disk(s.partial_path);
+  rename_durably(s.partial_path, s.final_path);
+  s.file.reset();
+}
+
+namespace {
+
+/// Offsets of n consecutive pieces that fill `total` elements.
+void require_offsets(const std::string& path, const char* name, const std::vector<std::int64_t>& offsets,
+                     std::size_t pieces, std::uint64_t total) {
+  const bool good = offsets.size() == pieces + 1 && offsets.front() == 0 &&
+                    std::is_sorted(offsets.begin(), offsets.end()) &&
+                    static_cast<std::uint64_t>(offsets.back()) == total;
+  if (!good)
+    throw Error(
+        fmt::format("{}: '{}' does not divide {} elements among {} sequences; the file is damaged, import it again",
+                    path, name, total, pieces));
+}
+
+/// Opens a file and makes sure that it is ours and of a version that we read.
+File open_sequences(const std::string& path) {
+  File file = File::open_read(path);
+  if (!file.has_attribute("format") || file.attribute<std::string>("format") != kFormat)
+    throw Error(path + ": is not a file of sequences made by 'fedpp import'");
+  const std::int64_t version = file.attribute<std::int64_t>("format_version");
+  if (version != kFormatVersion)
+    throw Error(fmt::format("{}: has format version {}, this program reads {}; import the data again", path, version,
+                            kFormatVersion));
+  return file;
+}
+
+std::uint64_t extent(const File& file, const char* name) {
+  const Shape shape = file.info(name).shape;
+  if (shape.size() != 1)
+    throw Error(fmt::format("{}: '{}' must have rank 1; the file is damaged, import it again", file.file(), name));
+  return shape[0];
+}
+
+}  // namespace
+
+SequenceFileReader::SequenceFileReader(const std::string& path) : path_(path), file_(open_sequences(path)) {
+  ids_ = file_.read_vector<std::int64_t>("sequence_id");
+  offsets_ = file_.read_vector<std::int64_t>("offsets");
+  time_unit_ = file_.attribute<std::string>("time_unit");
+  sources_ = file_.read_vector<std::string>("sources");
+  const std::uint64_t events = extent(file_, "time");
+  if (extent(file_, "type") != events)
+    throw Error(path + ": 'time' and 'type' differ in length; the file is damaged, import it again");
+  require_offsets(path, "offsets", offsets_, ids_.size(), events);
+  if (ids_.empty()) throw Error(path + ": has no sequences");
+  std::unordered_set<std::int64_t> known;
+  for (const std::int64_t id : ids_)
+    if (!known.insert(id).second)
+      throw Error(fmt::format("{}: sequence {} is there twice; import the data again", path, id));
+  if (file_.exists("window_sequence_offsets")) {
+    window_offsets_ = file_.read_vector<std::int64_t>("window_sequence_offsets");
+    const std::uint64_t windows = extent(file_, "window_start");
+    if (extent(file_, "window_end") != windows)
+      throw Error(path + ": 'window_start' and 'window_end' differ in length; the file is damaged, import it again");
+    require_offsets(path, "window_sequence_offsets", window_offsets_, ids_.size(), windows);
+  }
+}
+
+void SequenceFileReader::require_index(std::int64_t index) const {
+  if (index < 0 || index >= sequences())
+    throw Error(fmt::format("{}: there is no sequence with index {}; the file has {}", path_, index, sequences()));
+}
+
+void SequenceFileReader::load_block(std::int64_t first, std::int64_t last) const {
+  const std::int64_t end = std::max(last, std::min(first + kBlockEvents, events()));
+  // Cleared first: a read that fails must not leave times and types of different blocks.
+  block_times_.clear();
+  block_types_ = file_.read_slice<std::int64_t>("type", first, end - first);
+  block_times_ = file_.read_slice<double>("time", first, end - first);
+  block_start_ = first;
+}
+
+SequenceRecord SequenceFileReader::sequence(std::int64_t index) const {
+  require_index(index);
+  const std::int64_t first = offsets_[index], last = offsets_[index + 1];
+  if (first < block_start_ || last > block_start_ + static_cast<std::int64_t>(block_times_.size()))
+    load_block(first, last);
+  const std::int64_t from = first - block_start_, to = last - block_start_;
+  SequenceRecord record;
+  record.id = ids_[index];
+  if (from == to) return record;
+  record.times.assign(block_times_.begin() + from, block_times_.begin() + to);
+  for (std::int64_t i = from; i < to; ++i) {
+    const std::string problem = type_problem(block_types_[i]);
+    if (!problem.empty())
+      throw Error(fmt::format("{}: sequence {}: event {}: {}", path_, record.id, i - from + 1, problem));
+    record.types.push_back(static_cast<int>(block_types_[i]));
+  }
+  const std::string problem = events_problem(record.times, record.types);
+  if (!problem.empty()) throw Error(fmt::format("{}: sequence {}: {}", path_, record.id, problem));
+  return record;
+}
+
+std::vector<Window> SequenceFileReader::windows(std::int64_t index) const {
+  require_index(index);
+  if (!has_windows()) return {};
+  const std::int64_t first = window_offsets_[index], count = window_offsets_[index + 1] - first;
+  if (count == 0) return {};
+  const std::vector<double> starts = file_.read_slice<double>("window_start", first, count);
+  const std::vector<double> ends = file_.read_slice<double>("window_end", first, count);
+  std::vector<Window> windows;
+  for (std::int64_t i = 0; i < count; ++i) windows.push_back({starts[i], ends[i]});
+  const std::string problem = windows_problem(windows);
+  if (!problem.empty()) throw Error(fmt::format("{}: sequence {}: {}", path_, ids_[index], problem));
+  return windows;
+}
+
+void SequenceFileReader::for_each(const SequenceCallback& callback, std::int64_t max_sequences) const {
+  const std::int64_t count = max_sequences > 0 ? std::min(max_sequences, sequences()) : sequences();
+  for (std::int64_t i = 0; i < count; ++i) {
+    SequenceRecord record = sequence(i);
+    callback(record);
+  }
+}
+
+SequenceSummary summarise(const std::string& path) {
+  SequenceSummary summary;
+  read_sequences(path, [&](SequenceRecord& record) {
+    const std::int64_t length = static_cast<std::int64_t>(record.times.size());
+    summary.shortest = summary.sequences == 0 ? length : std::min(summary.shortest, length);
+    summary.longest = std::max(summary.longest, length);
+    ++summary.sequences;
+    for (std::size_t i = 0; i < record.times.size(); ++i) {
+      const double time = record.times[i];
+      summary.first_time = summary.events == 0 ? time : std::min(summary.first_time, time);
+      summary.last_time = summary.events == 0 ? time : std::max(summary.last_time, time);
+      ++summary.events;
+      if (i > 0 && time == record.times[i - 1]) ++summary.ties;
+      const std::size_t type = static_cast<std::size_t>(record.types[i]);
+      if (type >= summary.type_counts.size()) summary.type_counts.resize(type + 1, 0);
+      ++summary.type_counts[type];
+    }
+  });
+  summary.types = static_cast<std::int64_t>(summary.type_counts.size());
+  summary.mean_length = static_cast<double>(summary.events) / static_cast<double>(summary.sequences);
+  return summary;
+}
+
+}  // namespace fedpp::io
