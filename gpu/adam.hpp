@@ -1,0 +1,51 @@
+// The stochastic step on the weights' posterior (spec 1.6): reparameterised gradient, prior divergence (2.1), Adam.
+#pragma once
+
+#include "gpu/fields.hpp"
+
+namespace fedpp::gpu {
+
+/// Prior term of the weights (2.1).
+enum class Divergence : int { kKl, kW2, kMmd };
+
+/// Map from the real line to delta.
+enum class SdMap : int { kSoftplus, kExp };
+
+struct AdamOptions {
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+  double schedule = 1;      ///< factor of this round on every learning rate
+  double prior_weight = 1;  ///< on the divergence
+  double bandwidth = 1;     ///< d of mmd
+  Divergence divergence = Divergence::kKl;
+  SdMap sd_map = SdMap::kSoftplus;
+};
+
+/// State per client and weight, at Batch::posterior offsets; `raw` maps to delta, moments are Adam's, for r and raw in turn.
+struct AdamState {
+  Array<double> prior_mean, prior_sd, learning_rate, raw;
+  Array<double> first_mean, second_mean, first_raw, second_raw;
+  Array<std::int64_t> steps;   // [client]
+  Array<double> divergence;    // [client] weighted divergence to the prior at the state before the last step
+};
+
+AdamState make_adam_state(const Batch& batch);
+
+/// One ascent step of every client with step_taken: gradient of mean_s J(w_s) - weight dv with respect to (r, delta).
+void adam_step(const Exec& exec, const Batch& batch, const Fields& fields, const AdamState& state,
+               const AdamOptions& options);
+
+/// The weighted divergence of each client at its present (r, delta), into state.divergence.
+void prior_divergence(const Exec& exec, const Batch& batch, const Fields& fields, const AdamState& state,
+                      const AdamOptions& options);
+
+/// delta = map(raw) and its inverse, for single values.
+KOKKOS_INLINE_FUNCTION double sd_of_raw(SdMap map, double raw) {
+  if (map == SdMap::kExp) return math::exp(raw);
+  return raw > 30 ? raw : math::log1p(math::exp(raw));
+}
+KOKKOS_INLINE_FUNCTION double raw_of_sd(SdMap map, double sd) {
+  if (map == SdMap::kExp) return math::log(sd);
+  return sd > 30 ? sd : math::log(std::expm1(sd));
+}
+
+}  // namespace fedpp::gpu

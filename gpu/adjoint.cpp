@@ -1,0 +1,250 @@
+// The hand-written adjoint of the surrogate J (spec 1.6) with respect to w, in four launches:
+//   prepare   per problem  B = L^-T (I - Sigma_v) [M x M],  a = L^-T mu_v [M]
+//   tiles     per task     kbar = B V alpha + a rho' [M x T]; G = kbar o k; sums over the tile's columns
+//   finish    per problem  Lbar = -tril(B S + a y'), S = V alpha V', y = V rho; dJ/dK; inducing side; encoder
+//   collect   per client   sum over realisations
+// kbar = L^-T dJ/dV because dJ/dV = rho mu_v' + (I - Sigma_v) V alpha: one matrix product a tile instead of two and a solve.
+#include "gpu/dense.hpp"
+#include "gpu/encoder.hpp"
+#include "gpu/kernels.hpp"
+
+namespace fedpp::gpu {
+
+namespace {
+
+template <class D>
+void prepare(const Exec& exec, const Batch& b, const Fields& f) {
+  Kokkos::parallel_for(
+      "fedpp::adjoint::prepare", team_policy(exec, b.problems), KOKKOS_LAMBDA(const Member& member) {
+        const int problem = member.league_rank();
+        const int i = b.problem_realisation(problem);
+        const int m = b.inducing(i);
+        const double* factor = f.v_factor.data() + b.square(i);
+        const double* l = f.factor.data() + b.problem_square(problem);
+        double* square = f.b_square.data() + b.problem_square(problem);  // [M x M]
+        double* vector = f.b_vector.data() + b.problem_vector(problem);  // [M]
+        const double* mu = f.v_mean.data() + b.vector(i);
+        D::gemm(member, Op::kTranspose, Op::kNone, m, m, m, -1.0, factor, m, factor, m, 0.0, square, m);
+        team_for(member, m, [=](Index j) {
+          square[j * (m + 1)] += 1;
+          vector[j] = mu[j];
+        });
+        member.team_barrier();
+        D::trsm(member, Op::kTranspose, m, m, l, m, square, m);
+        D::trsm(member, Op::kTranspose, m, 1, l, m, vector, m);
+      });
+}
+
+// Per team: V alpha, later dJ/dh of the columns and the inputs of the embedding; G [M x T]; rho, column sums [T].
+KOKKOS_INLINE_FUNCTION Index tiles_scratch(const Batch& b) {
+  const Index t = b.most_tile, m = b.most_inducing;
+  return 2 * m * t + 2 * t + static_cast<Index>(b.most_width) * t + static_cast<Index>(b.most_inputs + 1) * t;
+}
+
+template <class D>
+void tiles(const Exec& exec, const Batch& b, const Fields& f) {
+  Kokkos::parallel_for(
+      "fedpp::adjoint::tiles", team_policy(exec, b.tasks, tiles_scratch(b)), KOKKOS_LAMBDA(const Member& member) {
+        const int task = member.league_rank();
+        const int tile = b.task_tile(task), sample = b.task_sample(task);
+        const double scale = f.tile_scale(tile);
+        if (scale == 0) return;
+        const int i = b.tile_realisation(tile);
+        const int client = b.client(i), problem = b.problem(i) + sample, p = b.parameters(client);
+        const Encoder& encoder = b.encoder(client);
+        const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile), d = encoder.dimension();
+        const double* w = f.weights.data() + b.weights(client) + static_cast<Index>(sample) * p;
+        const double variance = math::exp(w[p - 2]);
+        const double inverse_square = math::exp(-2 * w[p - 1]);  // 1 / l^2
+        const double offset = f.offset(client);
+        const double* alpha = f.alpha.data() + b.column(i) + first;
+        const double* beta = f.beta.data() + b.column(i) + first;
+        const double* mean = f.projection.data() + b.problem_column(problem) + first;
+        const double* v = f.v.data() + b.matrix(problem) + static_cast<Index>(first) * m;             // [M x T]
+        const double* k = f.k.data() + b.matrix(problem) + static_cast<Index>(first) * m;             // [M x T]
+        const double* h = f.embedding.data() + b.embedding(problem) + static_cast<Index>(first) * d;  // [D x T]
+        const double* hz = f.inducing_embedding.data() + b.inducing_embedding(problem);               // [D x M]
+        const double* vector = f.b_vector.data() + b.problem_vector(problem);
+        Scratch scratch(member, tiles_scratch(b));
+        double* scaled = scratch.take(static_cast<Index>(m) * n);
+        double* g = scratch.take(static_cast<Index>(m) * n);
+        double* rho = scratch.take(n);
+        double* column_sum = scratch.take(n);
+        double* hbar = scratch.take(static_cast<Index>(d) * n);
+        double* inputs = scratch.take(encoder.scratch(n));
+
+        team_for(member, n, [=](Index c) { rho[c] = scale * (beta[c] - alpha[c] * (offset + mean[c])); });
+        team_for_2d(member, m, n, [=](int r, int c) {
+          const Index at = r + static_cast<Index>(c) * m;
+          scaled[at] = scale * alpha[c] * v[at];
+        });
+        member.team_barrier();
+        D::gemm(member, Op::kNone, Op::kNone, m, n, m, 1.0, f.b_square.data() + b.problem_square(problem), m, scaled, m,
+                0.0, g, m);
+        team_for_2d(member, m, n, [=](int r, int c) {
+          const Index at = r + static_cast<Index>(c) * m;
+          g[at] = (g[at] + vector[r] * rho[c]) * k[at];
+        });
+        // For Lbar: S = V (scale alpha V)' and y = V rho.
+        D::gemm(member, Op::kNone, Op::kTranspose, m, m, n, 1.0, v, m, scaled, m, 0.0,
+                f.task_square.data() + b.task_square(task), m);
+        D::gemm(member, Op::kNone, Op::kNone, m, 1, n, 1.0, v, m, rho, n, 0.0, f.task_vector.data() + b.task_vector(task),
+                m);
+        // Sums of G over rows and columns; `scaled` is free from here and lends its first entries as a vector of ones.
+        team_for(member, n, [=](Index c) {
+          double sum = 0;
+          for (int r = 0; r < m; ++r) sum += g[c * m + r];
+          column_sum[c] = sum;
+          scaled[c] = 1;
+        });
+        member.team_barrier();
+        D::gemm(member, Op::kNone, Op::kNone, m, 1, n, 1.0, g, m, scaled, n, 0.0,
+                f.task_rowsum.data() + b.task_vector(task), m);
+        D::gemm(member, Op::kNone, Op::kTranspose, d, m, n, 1.0, h, d, g, m, 0.0,
+                f.task_embedding.data() + b.task_embedding(task), d);
+        // dJ/dh_n = -(g_n h_n - sum_m G_mn h_m) / l^2
+        D::gemm(member, Op::kNone, Op::kNone, d, n, m, inverse_square, hz, d, g, m, 0.0, hbar, d);
+        team_for_2d(member, d, n, [=](int r, int c) {
+          const Index at = r + static_cast<Index>(c) * d;
+          hbar[at] -= inverse_square * column_sum[c] * h[at];
+        });
+        member.team_barrier();
+        // k scales with r, kappa_nn = r; J depends on l and all embeddings through distances / l only.
+        const double log_variance = team_sum(member, n, [&](Index c) {
+          return column_sum[c] - 0.5 * scale * alpha[c] * variance;
+        });
+        const double log_lengthscale = -team_sum(member, static_cast<Index>(d) * n, [&](Index j) { return h[j] * hbar[j]; });
+        double* gradient = f.task_gradient.data() + b.task_gradient(task);  // [P]
+        embed_adjoint<D>(member, encoder, f.time.data() + b.column(i) + first, n, h, hbar, gradient, inputs);
+        if (member.team_rank() == 0) {
+          gradient[p - 2] = log_variance;
+          gradient[p - 1] = log_lengthscale;
+        }
+      });
+}
+
+// Per team: four matrices [M x M], row sums and y [M], embeddings' adjoints [2 D x M], inputs of the embedding, gradient [P].
+KOKKOS_INLINE_FUNCTION Index finish_scratch(const Batch& b) {
+  const Index m = b.most_inducing, d = b.most_width;
+  return 4 * m * m + 3 * m + 2 * d * m + (b.most_inputs + 1) * m + d * (b.most_inputs + 1) + 2;
+}
+
+template <class D>
+void finish(const Exec& exec, const Batch& b, const Fields& f) {
+  Kokkos::parallel_for(
+      "fedpp::adjoint::finish", team_policy(exec, b.problems, finish_scratch(b)), KOKKOS_LAMBDA(const Member& member) {
+        const int problem = member.league_rank();
+        const int i = b.problem_realisation(problem), sample = b.problem_sample(problem);
+        const int client = b.client(i), p = b.parameters(client);
+        if (f.step_taken(client) == 0) return;
+        const Encoder& encoder = b.encoder(client);
+        const int m = b.inducing(i), d = encoder.dimension();
+        const Index mm = static_cast<Index>(m) * m;
+        const double* w = f.weights.data() + b.weights(client) + static_cast<Index>(sample) * p;
+        const double inverse_square = math::exp(-2 * w[p - 1]);
+        const double* l = f.factor.data() + b.problem_square(problem);
+        const double* kzz = f.kzz.data() + b.problem_square(problem);
+        const double* hz = f.inducing_embedding.data() + b.inducing_embedding(problem);
+        const double* bs = f.b_square.data() + b.problem_square(problem);
+        const double* bv = f.b_vector.data() + b.problem_vector(problem);
+        Scratch scratch(member, finish_scratch(b));
+        double* s = scratch.take(mm);
+        double* lbar = scratch.take(mm);
+        double* inner = scratch.take(mm);
+        double* kbar = scratch.take(mm);
+        double* y = scratch.take(m);
+        double* rowsum = scratch.take(m);
+        double* ones = scratch.take(m);
+        double* hg = scratch.take(static_cast<Index>(d) * m);
+        double* hbar = scratch.take(static_cast<Index>(d) * m);
+        double* inputs = scratch.take(encoder.scratch(m));
+        double* own = scratch.take(p);
+        const int tile_begin = b.tile_begin(i), tile_end = b.tile_begin(i + 1);
+        const auto sum_tasks = [=](const Array<double>& partial, const Array<Index>& offset, Index at) {
+          double sum = 0;
+          for (int tile = tile_begin; tile < tile_end; ++tile)
+            if (f.tile_scale(tile) != 0) sum += partial(offset(b.tile_task(tile) + sample) + at);
+          return sum;
+        };
+        team_for(member, mm, [=](Index at) { s[at] = sum_tasks(f.task_square, b.task_square, at); });
+        team_for(member, m, [=](Index at) {
+          y[at] = sum_tasks(f.task_vector, b.task_vector, at);
+          rowsum[at] = sum_tasks(f.task_rowsum, b.task_vector, at);
+          ones[at] = 1;
+        });
+        team_for(member, static_cast<Index>(d) * m,
+                 [=](Index at) { hg[at] = sum_tasks(f.task_embedding, b.task_embedding, at); });
+        member.team_barrier();
+
+        // Lbar = -tril(B S + a y')
+        D::gemm(member, Op::kNone, Op::kNone, m, m, m, -1.0, bs, m, s, m, 0.0, lbar, m);
+        team_for_2d(member, m, m, [=](int r, int c) {
+          const Index at = r + static_cast<Index>(c) * m;
+          lbar[at] = r >= c ? lbar[at] - bv[r] * y[c] : 0;
+        });
+        member.team_barrier();
+        // inner = Phi(L' Lbar); kbar = L^-T inner L^-1 = L^-T (L^-T inner')'
+        D::gemm(member, Op::kTranspose, Op::kNone, m, m, m, 1.0, l, m, lbar, m, 0.0, inner, m);
+        team_for_2d(member, m, m, [=](int r, int c) {  // transposed: Phi keeps the lower triangle
+          const double value = inner[r + static_cast<Index>(c) * m];
+          kbar[c + static_cast<Index>(r) * m] = r > c ? value : (r == c ? 0.5 * value : 0);
+        });
+        member.team_barrier();
+        D::trsm(member, Op::kTranspose, m, m, l, m, kbar, m);
+        team_for_2d(member, m, m, [=](int r, int c) {
+          inner[c + static_cast<Index>(r) * m] = kbar[r + static_cast<Index>(c) * m];
+        });
+        member.team_barrier();
+        D::trsm(member, Op::kTranspose, m, m, l, m, inner, m);
+        // G_zz = sym(dJ/dK) o K(z,z), into s
+        team_for_2d(member, m, m, [=](int r, int c) {
+          const Index at = r + static_cast<Index>(c) * m;
+          s[at] = 0.5 * (inner[at] + inner[c + static_cast<Index>(r) * m]) * kzz[at];
+        });
+        member.team_barrier();
+        const double zz = team_sum(member, mm, [&](Index at) { return s[at]; });
+        // dJ/dh_m: both arguments of K(z,z) (twice), one of k(z,t).
+        D::gemm(member, Op::kNone, Op::kNone, m, 1, m, 2.0, s, m, ones, m, 1.0, rowsum, m);
+        D::gemm(member, Op::kNone, Op::kNone, d, m, m, 2.0, hz, d, s, m, 1.0, hg, d);
+        team_for_2d(member, d, m, [=](int r, int c) {
+          const Index at = r + static_cast<Index>(c) * d;
+          hbar[at] = inverse_square * (hg[at] - rowsum[c] * hz[at]);
+        });
+        member.team_barrier();
+        const double lengthscale = -team_sum(member, static_cast<Index>(d) * m, [&](Index j) { return hz[j] * hbar[j]; });
+        embed_adjoint<D>(member, encoder, f.inducing_time.data() + b.vector(i), m, hz, hbar, own, inputs);
+        double* gradient = f.problem_gradient.data() + b.problem_gradient(problem);
+        team_for(member, p, [=](Index j) {
+          const double at_inducing = j < p - 2 ? own[j] : (j == p - 2 ? zz : lengthscale);
+          gradient[j] = at_inducing + sum_tasks(f.task_gradient, b.task_gradient, j);
+        });
+      });
+}
+
+void collect(const Exec& exec, const Batch& b, const Fields& f) {
+  Kokkos::parallel_for(
+      "fedpp::adjoint::collect", team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+        const int client = member.league_rank();
+        const int p = b.parameters(client);
+        const int begin = b.client_realisations(client), end = b.client_realisations(client + 1);
+        team_for(member, static_cast<Index>(b.samples(client)) * p, [=](Index at) {
+          const int sample = static_cast<int>(at / p), j = static_cast<int>(at % p);
+          double sum = 0;
+          for (int i = begin; i < end; ++i) sum += f.problem_gradient(b.problem_gradient(b.problem(i) + sample) + j);
+          f.gradient(b.weights(client) + at) = sum;
+        });
+      });
+}
+
+}  // namespace
+
+void adjoint(const Exec& exec, const Batch& batch, const Fields& fields) {
+  with_dense([&]<class D>() {
+    prepare<D>(exec, batch, fields);
+    tiles<D>(exec, batch, fields);
+    finish<D>(exec, batch, fields);
+  });
+  collect(exec, batch, fields);
+}
+
+}  // namespace fedpp::gpu

@@ -1,0 +1,146 @@
+// Polya-Gamma augmentation at the columns, and what follows from its sums: m, nu, ELBO, surrogate (spec 1.3 to 1.6).
+#include "gpu/kernels.hpp"
+#include "gpu/polya_gamma.hpp"
+
+namespace fedpp::gpu {
+
+void augment(const Exec& exec, const Batch& b, const Fields& f, bool with_bound) {
+  Kokkos::parallel_for(
+      "fedpp::augmentation::refresh", team_policy(exec, b.tiles), KOKKOS_LAMBDA(const Member& member) {
+        const int tile = member.league_rank();
+        const int i = b.tile_realisation(tile);
+        const int client = b.client(i), samples = b.samples(client), n = b.tile_columns(tile);
+        const Index first = b.column(i) + b.tile_first(tile);
+        const Index stride = b.columns(i);  // samples of one realisation lie behind each other
+        const double* projection = f.projection.data() + b.problem_column(b.problem(i)) + b.tile_first(tile);
+        const double* variance = f.variance.data() + b.problem_column(b.problem(i)) + b.tile_first(tile);
+        const double rate = f.rate(client), offset = f.offset(client);
+        double sums[kTileSums];
+        // One pass over the columns writes the fields; the sums follow from them.
+        team_for(member, n, [&](Index j) {
+          double mean = 0, square = 0;
+          for (int s = 0; s < samples; ++s) {
+            const double mu = offset + projection[s * stride + j];
+            mean += mu;
+            square += mu * mu + variance[s * stride + j];
+          }
+          mean /= samples;
+          square /= samples;
+          const double c = math::sqrt(square);
+          const Augmentation point = augment_point(mean, c);
+          const double xi = point.xi;
+          const double lambda = rate * point.sigmoid;
+          const double count = f.multiplicity(first + j), omega = f.node_weight(first + j);
+          f.c(first + j) = c;
+          f.xi(first + j) = xi;
+          f.lambda(first + j) = lambda;
+          f.alpha(first + j) = (count + omega * lambda) * xi;
+          f.beta(first + j) = 0.5 * (count - omega * lambda);
+        });
+        member.team_barrier();
+        const auto mean_projection = [=](Index j) {
+          double mean = 0;
+          for (int s = 0; s < samples; ++s) mean += projection[s * stride + j];
+          return mean / samples;
+        };
+        sums[kSumEvents] = team_sum(member, n, [&](Index j) { return f.multiplicity(first + j); });
+        sums[kSumExposure] = team_sum(member, n, [&](Index j) { return f.node_weight(first + j); });
+        sums[kSumThinned] = team_sum(member, n, [&](Index j) {
+          return f.node_weight(first + j) * (1 - f.lambda(first + j) / rate);
+        });
+        sums[kSumAlpha] = team_sum(member, n, [&](Index j) { return f.alpha(first + j); });
+        sums[kSumResidual] = team_sum(member, n, [&](Index j) {
+          return f.beta(first + j) - f.alpha(first + j) * mean_projection(j);
+        });
+        sums[kSumBound] = 0;
+        if (with_bound)
+          sums[kSumBound] = team_sum(member, n, [&](Index j) {
+            const double count = f.multiplicity(first + j);
+            const double mean = offset + mean_projection(j);
+            const double bound = count > 0 ? count * (0.5 * mean - log_2cosh_half(f.c(first + j))) : 0;
+            return bound + f.node_weight(first + j) * f.lambda(first + j);
+          });
+        if (member.team_rank() == 0)
+          for (int k = 0; k < kTileSums; ++k) f.tile_sums(static_cast<Index>(tile) * kTileSums + k) = sums[k];
+      });
+}
+
+namespace {
+
+/// A client's sum over its tiles, in their order.
+KOKKOS_INLINE_FUNCTION double client_sum(const Member& member, const Batch& b, const Fields& f, int client, TileSum which) {
+  const int begin = b.client_tiles(client);
+  return team_sum(member, b.client_tiles(client + 1) - begin, [&](Index t) {
+    return f.tile_sums((begin + t) * kTileSums + which);
+  });
+}
+
+}  // namespace
+
+void update_rate(const Exec& exec, const Batch& b, const Fields& f) {
+  Kokkos::parallel_for(
+      "fedpp::augmentation::rate", team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+        const int client = member.league_rank();
+        const double events = client_sum(member, b, f, client, kSumEvents);
+        const double exposure = client_sum(member, b, f, client, kSumExposure);
+        const double thinned = client_sum(member, b, f, client, kSumThinned);
+        if (member.team_rank() == 0 && exposure > 0)
+          f.rate(client) = math::fmax(thinned > 0 ? events / thinned : 0.0, f.least_events(client) / exposure);
+      });
+}
+
+void update_offset(const Exec& exec, const Batch& b, const Fields& f) {
+  Kokkos::parallel_for(
+      "fedpp::augmentation::offset", team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+        const int client = member.league_rank();
+        const double residual = client_sum(member, b, f, client, kSumResidual);
+        const double alpha = client_sum(member, b, f, client, kSumAlpha);
+        if (member.team_rank() == 0 && alpha > 0) f.offset(client) = residual / alpha;
+      });
+}
+
+void elbo(const Exec& exec, const Batch& b, const Fields& f) {
+  Kokkos::parallel_for(
+      "fedpp::augmentation::elbo", team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+        const int client = member.league_rank();
+        const double events = client_sum(member, b, f, client, kSumEvents);
+        const double exposure = client_sum(member, b, f, client, kSumExposure);
+        double bound = client_sum(member, b, f, client, kSumBound);
+        const int begin = b.client_realisations(client);
+        // KL[q(v) || N(0, I)], Sigma_v = F'F: trace |F|^2, log-determinant 2 sum log F_jj.
+        bound -= team_sum(member, b.client_realisations(client + 1) - begin, [&](Index r) {
+          const int i = static_cast<int>(begin + r);
+          const int m = b.inducing(i);
+          const double* mu = f.v_mean.data() + b.vector(i);
+          const double* factor = f.v_factor.data() + b.square(i);
+          double twice = -m;
+          for (int c = 0; c < m; ++c) {
+            for (int row = c; row < m; ++row) {
+              const double entry = factor[row + static_cast<Index>(c) * m];
+              twice += entry * entry;
+            }
+            twice += mu[c] * mu[c] - 2 * math::log(factor[c + static_cast<Index>(c) * m]);
+          }
+          return 0.5 * twice;
+        });
+        if (member.team_rank() == 0)
+          f.elbo(client) = bound + events * math::log(f.rate(client)) - f.rate(client) * exposure;
+      });
+}
+
+void surrogate(const Exec& exec, const Batch& b, const Fields& f) {
+  Kokkos::parallel_for(
+      "fedpp::augmentation::surrogate", team_policy(exec, b.problems), KOKKOS_LAMBDA(const Member& member) {
+        const int problem = member.league_rank();
+        const int i = b.problem_realisation(problem);
+        const double offset = f.offset(b.client(i));
+        const Index column = b.column(i), at = b.problem_column(problem);
+        const double value = team_sum(member, b.columns(i), [&](Index j) {
+          const double mu = offset + f.projection(at + j);
+          return f.beta(column + j) * mu - 0.5 * f.alpha(column + j) * (mu * mu + f.variance(at + j));
+        });
+        if (member.team_rank() == 0) f.surrogate(problem) = value;
+      });
+}
+
+}  // namespace fedpp::gpu

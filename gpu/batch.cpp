@@ -1,0 +1,160 @@
+#include "gpu/batch.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace fedpp::gpu {
+
+int tile_columns() { return kHostBackend ? 256 : 64; }
+
+namespace {
+
+/// Splits `columns` evenly into tiles of at most tile_columns().
+std::vector<int> tile_sizes(int columns) {
+  const int count = (columns + tile_columns() - 1) / tile_columns();
+  std::vector<int> sizes;
+  for (int k = 0; k < count; ++k)
+    sizes.push_back(static_cast<int>(static_cast<Index>(columns) * (k + 1) / count - static_cast<Index>(columns) * k / count));
+  return sizes;
+}
+
+/// Returns the running total before adding.
+Index advance(Index& total, Index by) {
+  const Index before = total;
+  total += by;
+  return before;
+}
+
+}  // namespace
+
+Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<RealisationExtent>& realisations) {
+  using Ints = std::vector<int>;
+  using Offsets = std::vector<Index>;
+  Batch batch;
+  auto& total = batch.lengths;
+
+  Ints samples, parameters, client_tiles{0}, client_realisations{0};
+  std::vector<Encoder> encoders;
+  Offsets weights, posterior;
+  for (const auto& c : clients) {
+    const int p = c.encoder.parameters();
+    samples.push_back(c.samples);
+    parameters.push_back(p);
+    encoders.push_back(c.encoder);
+    weights.push_back(advance(total.weights, static_cast<Index>(c.samples) * p));
+    posterior.push_back(advance(total.posterior, p));
+    batch.most_width = std::max(batch.most_width, c.encoder.dimension());
+    batch.most_inputs = std::max(batch.most_inputs, c.encoder.inputs());
+  }
+
+  Ints client, inducing, columns, first_problem, tile_begin{0};
+  Offsets column, vector, square;
+  Ints problem_realisation, problem_sample;
+  Offsets matrix, embedding, inducing_embedding, problem_square, problem_vector, problem_column, problem_gradient;
+  Ints tile_realisation, tile_first, tile_size, tile_task;
+  Offsets tile_square, tile_vector;
+  Ints task_tile, task_sample;
+  Offsets task_square, task_vector, task_embedding, task_gradient;
+  for (int i = 0; i < static_cast<int>(realisations.size()); ++i) {
+    const auto& r = realisations[i];
+    const auto& c = clients.at(r.client);
+    assert(r.inducing >= 1 && (i == 0 || realisations[i - 1].client <= r.client));
+    const Index m = r.inducing, d = c.encoder.dimension(), n = r.columns, p = c.encoder.parameters();
+    while (static_cast<int>(client_tiles.size()) <= r.client) {  // clients without realisations in between
+      client_tiles.push_back(static_cast<int>(tile_realisation.size()));
+      client_realisations.push_back(i);
+    }
+    client.push_back(r.client);
+    inducing.push_back(r.inducing);
+    columns.push_back(static_cast<int>(n));
+    column.push_back(advance(total.column, n));
+    vector.push_back(advance(total.vector, m));
+    square.push_back(advance(total.square, m * m));
+    first_problem.push_back(static_cast<int>(problem_realisation.size()));
+    for (int s = 0; s < c.samples; ++s) {
+      problem_realisation.push_back(i);
+      problem_sample.push_back(s);
+      matrix.push_back(advance(total.matrix, m * n));
+      embedding.push_back(advance(total.embedding, d * n));
+      inducing_embedding.push_back(advance(total.inducing_embedding, d * m));
+      problem_square.push_back(advance(total.problem_square, m * m));
+      problem_vector.push_back(advance(total.problem_vector, m));
+      problem_column.push_back(advance(total.problem_column, n));
+      problem_gradient.push_back(advance(total.problem_gradient, p));
+    }
+    int first = 0;
+    for (const int size : tile_sizes(static_cast<int>(n))) {
+      const int tile = static_cast<int>(tile_realisation.size());
+      tile_realisation.push_back(i);
+      tile_first.push_back(first);
+      tile_size.push_back(size);
+      tile_task.push_back(static_cast<int>(task_tile.size()));
+      tile_square.push_back(advance(total.tile_square, m * m));
+      tile_vector.push_back(advance(total.tile_vector, m));
+      for (int s = 0; s < c.samples; ++s) {
+        task_tile.push_back(tile);
+        task_sample.push_back(s);
+        task_square.push_back(advance(total.task_square, m * m));
+        task_vector.push_back(advance(total.task_vector, m));
+        task_embedding.push_back(advance(total.task_embedding, d * m));
+        task_gradient.push_back(advance(total.task_gradient, p));
+      }
+      first += size;
+      batch.most_tile = std::max(batch.most_tile, size);
+    }
+    tile_begin.push_back(static_cast<int>(tile_realisation.size()));
+    batch.most_inducing = std::max(batch.most_inducing, r.inducing);
+  }
+  while (client_tiles.size() <= clients.size()) {
+    client_tiles.push_back(static_cast<int>(tile_realisation.size()));
+    client_realisations.push_back(static_cast<int>(realisations.size()));
+  }
+
+  batch.clients = static_cast<int>(clients.size());
+  batch.realisations = static_cast<int>(realisations.size());
+  batch.problems = static_cast<int>(problem_realisation.size());
+  batch.tiles = static_cast<int>(tile_realisation.size());
+  batch.tasks = static_cast<int>(task_tile.size());
+
+  const auto ints = [](const char* label, const Ints& host) { return to_device<int>(label, host); };
+  const auto offsets = [](const char* label, const Offsets& host) { return to_device<Index>(label, host); };
+  batch.samples = ints("samples", samples);
+  batch.parameters = ints("parameters", parameters);
+  batch.encoder = to_device<Encoder>("encoder", encoders);
+  batch.weights = offsets("weights", weights);
+  batch.posterior = offsets("posterior", posterior);
+  batch.client_tiles = ints("client_tiles", client_tiles);
+  batch.client_realisations = ints("client_realisations", client_realisations);
+  batch.client = ints("client", client);
+  batch.inducing = ints("inducing", inducing);
+  batch.columns = ints("columns", columns);
+  batch.problem = ints("problem", first_problem);
+  batch.tile_begin = ints("tile_begin", tile_begin);
+  batch.column = offsets("column", column);
+  batch.vector = offsets("vector", vector);
+  batch.square = offsets("square", square);
+  batch.problem_realisation = ints("problem_realisation", problem_realisation);
+  batch.problem_sample = ints("problem_sample", problem_sample);
+  batch.matrix = offsets("matrix", matrix);
+  batch.embedding = offsets("embedding", embedding);
+  batch.inducing_embedding = offsets("inducing_embedding", inducing_embedding);
+  batch.problem_square = offsets("problem_square", problem_square);
+  batch.problem_vector = offsets("problem_vector", problem_vector);
+  batch.problem_column = offsets("problem_column", problem_column);
+  batch.problem_gradient = offsets("problem_gradient", problem_gradient);
+  batch.tile_realisation = ints("tile_realisation", tile_realisation);
+  batch.tile_first = ints("tile_first", tile_first);
+  batch.tile_columns = ints("tile_columns", tile_size);
+  batch.tile_task = ints("tile_task", tile_task);
+  batch.tile_square = offsets("tile_square", tile_square);
+  batch.tile_vector = offsets("tile_vector", tile_vector);
+  batch.task_tile = ints("task_tile", task_tile);
+  batch.task_sample = ints("task_sample", task_sample);
+  batch.task_square = offsets("task_square", task_square);
+  batch.task_vector = offsets("task_vector", task_vector);
+  batch.task_embedding = offsets("task_embedding", task_embedding);
+  batch.task_gradient = offsets("task_gradient", task_gradient);
+  return batch;
+}
+
+}  // namespace fedpp::gpu

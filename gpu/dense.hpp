@@ -1,0 +1,131 @@
+// The seam of the dense linear algebra inside a team: one problem's tile, column-major, its own shape. Two implementations
+// with the same functions: Team (any backend, team kernels) and Blas (hosts: the vendor's BLAS and LAPACK, one call per problem
+// with its own shape, so that a problem's bits do not depend on who shares its batch, spec 2.2). Every function ends with a team barrier.
+#pragma once
+
+#include "gpu/kokkos.hpp"
+
+namespace fedpp::gpu {
+
+/// Which implementation the kernels use on this backend.
+enum class Dense { kBlas, kTeam };
+
+/// Sets it: "auto" takes the vendor's BLAS on hosts whose teams have one thread. Throws where "blas" cannot work.
+void choose_dense(const std::string& name);
+Dense dense();
+
+enum class Op { kNone, kTranspose };
+
+/// Team kernels.
+struct TeamDense {
+  /// C = alpha op(A) op(B) + beta C;  op(A): [m x k], op(B): [k x n], C: [m x n].
+  KOKKOS_INLINE_FUNCTION static void gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, double alpha,
+                                          const double* a, int lda, const double* b, int ldb, double beta, double* c,
+                                          int ldc) {
+    const Index row_a = op_a == Op::kNone ? 1 : lda, step_a = op_a == Op::kNone ? lda : 1;
+    const Index step_b = op_b == Op::kNone ? 1 : ldb, column_b = op_b == Op::kNone ? ldb : 1;
+    team_for_2d(member, m, n, [=](int i, int j) {
+      double sum = 0;
+      for (int p = 0; p < k; ++p) sum += a[i * row_a + p * step_a] * b[p * step_b + j * column_b];
+      double& entry = c[i + static_cast<Index>(j) * ldc];
+      entry = beta == 0 ? alpha * sum : alpha * sum + beta * entry;
+    });
+    member.team_barrier();
+  }
+
+  /// Lower triangle of C = A A';  A: [m x k]. The upper triangle is left alone.
+  KOKKOS_INLINE_FUNCTION static void syrk(const Member& member, int m, int k, const double* a, int lda, double* c, int ldc) {
+    team_for_2d(member, m, m, [=](int i, int j) {
+      if (i < j) return;
+      double sum = 0;
+      for (int p = 0; p < k; ++p) sum += a[i + static_cast<Index>(p) * lda] * a[j + static_cast<Index>(p) * lda];
+      c[i + static_cast<Index>(j) * ldc] = sum;
+    });
+    member.team_barrier();
+  }
+
+  /// B = op(L)^-1 B;  L: [m x m] lower, B: [m x n]. A thread owns a column.
+  KOKKOS_INLINE_FUNCTION static void trsm(const Member& member, Op op, int m, int n, const double* l, int ldl, double* b,
+                                          int ldb) {
+    team_for(member, n, [=](Index column) {
+      double* x = b + column * ldb;
+      if (op == Op::kNone) {
+        for (int i = 0; i < m; ++i) {
+          double value = x[i];
+          for (int p = 0; p < i; ++p) value -= l[i + static_cast<Index>(p) * ldl] * x[p];
+          x[i] = value / l[i + static_cast<Index>(i) * ldl];
+        }
+      } else {
+        for (int i = m - 1; i >= 0; --i) {
+          double value = x[i];
+          for (int p = i + 1; p < m; ++p) value -= l[p + static_cast<Index>(i) * ldl] * x[p];
+          x[i] = value / l[i + static_cast<Index>(i) * ldl];
+        }
+      }
+    });
+    member.team_barrier();
+  }
+
+  /// B = L B;  L: [m x m] lower, B: [m x n].
+  KOKKOS_INLINE_FUNCTION static void trmm(const Member& member, int m, int n, const double* l, int ldl, double* b, int ldb) {
+    team_for(member, n, [=](Index column) {
+      double* x = b + column * ldb;
+      for (int i = m - 1; i >= 0; --i) {
+        double value = 0;
+        for (int p = 0; p <= i; ++p) value += l[i + static_cast<Index>(p) * ldl] * x[p];
+        x[i] = value;
+      }
+    });
+    member.team_barrier();
+  }
+
+  /// Lower Cholesky factor in place (the upper triangle is left alone). Returns 0, or 1 + the index of the first pivot
+  /// that is not positive, to every thread.
+  KOKKOS_INLINE_FUNCTION static int potrf(const Member& member, int m, double* a, int lda) {
+    for (int j = 0; j < m; ++j) {
+      const double pivot = a[j + static_cast<Index>(j) * lda];
+      if (!(pivot > 0)) return j + 1;  // every thread reads the same pivot: all leave together
+      member.team_barrier();
+      const double root = math::sqrt(pivot);
+      team_for(member, m - j, [=](Index i) {
+        double& entry = a[j + i + static_cast<Index>(j) * lda];
+        entry = i == 0 ? root : entry / root;
+      });
+      member.team_barrier();
+      const int rest = m - j - 1;
+      team_for_2d(member, rest, rest, [=](int r, int c) {
+        if (r < c) return;
+        const Index row = j + 1 + r, column = j + 1 + c;
+        a[row + column * lda] -= a[row + static_cast<Index>(j) * lda] * a[column + static_cast<Index>(j) * lda];
+      });
+      member.team_barrier();
+    }
+    return 0;
+  }
+};
+
+#if !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
+/// The vendor's BLAS and LAPACK, called by one thread of the team.
+struct BlasDense {
+  static void gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, double alpha, const double* a, int lda,
+                   const double* b, int ldb, double beta, double* c, int ldc);
+  static void syrk(const Member& member, int m, int k, const double* a, int lda, double* c, int ldc);
+  static void trsm(const Member& member, Op op, int m, int n, const double* l, int ldl, double* b, int ldb);
+  static void trmm(const Member& member, int m, int n, const double* l, int ldl, double* b, int ldb);
+  static int potrf(const Member& member, int m, double* a, int lda);
+};
+#endif
+
+/// Calls f.template operator()<Implementation>() for the implementation chosen.
+template <class F>
+void with_dense(const F& f) {
+#if !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
+  if (dense() == Dense::kBlas) {
+    f.template operator()<BlasDense>();
+    return;
+  }
+#endif
+  f.template operator()<TeamDense>();
+}
+
+}  // namespace fedpp::gpu

@@ -1,0 +1,12 @@
+// Expectations of the intensity under f ~ N(mean, variance) (spec 1.8): trapezoid rule in z on [-12, 12].
+#pragma once
+
+#include "gpu/kokkos.hpp"
+
+namespace fedpp::gpu {
+
+/// log_intensity[n] = E[log(rate sigma(f))], intensity[n] = E[rate sigma(f)] for each pair mean[n], variance[n] >= 0.
+void expected_intensity(const Exec& exec, const Array<double>& mean, const Array<double>& variance, double rate,
+                        const Array<double>& log_intensity, const Array<double>& intensity);
+
+}  // namespace fedpp::gpu

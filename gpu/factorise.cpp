@@ -1,0 +1,67 @@
+// K(z,z) and its Cholesky factor per problem, with the jitter policy of spec 1.4 inside the kernel.
+#include "gpu/kernel_matrix.hpp"
+#include "gpu/encoder.hpp"
+#include "gpu/kernels.hpp"
+
+namespace fedpp::gpu {
+
+namespace {
+
+// Per team: inputs of the embedding [(I+1) M], norms [2M].
+KOKKOS_INLINE_FUNCTION Index scratch_size(const Batch& b) { return static_cast<Index>(b.most_inputs + 3) * b.most_inducing; }
+
+template <class D>
+void run(const Exec& exec, const Batch& b, const Fields& f, double jitter, double jitter_limit) {
+  Kokkos::parallel_for(
+      "fedpp::kernel_matrix::factorise", team_policy(exec, b.problems, scratch_size(b)),
+      KOKKOS_LAMBDA(const Member& member) {
+        const int problem = member.league_rank();
+        const int i = b.problem_realisation(problem);
+        const int client = b.client(i);
+        const Encoder& encoder = b.encoder(client);
+        const int m = b.inducing(i);
+        const int p = b.parameters(client);
+        const double* w = f.weights.data() + b.weights(client) + static_cast<Index>(b.problem_sample(problem)) * p;
+        const double variance = math::exp(w[p - 2]), lengthscale = math::exp(w[p - 1]);
+        const double* z = f.inducing_time.data() + b.vector(i);
+        double* h = f.inducing_embedding.data() + b.inducing_embedding(problem);  // [D x M]
+        double* k = f.kzz.data() + b.problem_square(problem);                     // [M x M]
+        double* l = f.factor.data() + b.problem_square(problem);                  // [M x M]
+        Scratch scratch(member, scratch_size(b));
+        embed<D>(member, encoder, w, z, m, h, scratch.take(encoder.scratch(m)));
+        rbf_block<D>(member, encoder.dimension(), variance, lengthscale, m, h, m, h, k, scratch.take(2 * m));
+        double relative = jitter;
+        int info = 0;
+        for (;;) {
+          team_for_2d(member, m, m, [=](int r, int c) {
+            const Index at = r + static_cast<Index>(c) * m;
+            if (r == c) k[at] = variance * (1 + relative);
+            l[at] = r >= c ? k[at] : 0;
+          });
+          member.team_barrier();
+          info = D::potrf(member, m, l, m);
+          if (info == 0 || relative * 10 > jitter_limit * (1 + 1e-12)) break;
+          relative *= 10;
+          member.team_barrier();
+        }
+        if (member.team_rank() == 0) {
+          double smallest = l[0];
+          for (int j = 1; j < (info ? info : m); ++j) smallest = math::fmin(smallest, l[j * (m + 1)]);
+          // A failure stays until the host asks: nothing is hidden, and no epoch waits for the host.
+          const double pivot = info ? l[(info - 1) * (m + 1)] : smallest * smallest;
+          if (f.info(problem) == 0) {
+            f.info(problem) = info;
+            f.pivot(problem) = pivot;
+            f.jitter(problem) = math::fmax(f.jitter(problem), relative);
+          }
+        }
+      });
+}
+
+}  // namespace
+
+void factorise(const Exec& exec, const Batch& batch, const Fields& fields, double jitter, double jitter_limit) {
+  with_dense([&]<class D>() { run<D>(exec, batch, fields, jitter, jitter_limit); });
+}
+
+}  // namespace fedpp::gpu

@@ -1,0 +1,90 @@
+// V = L^-1 kappa(z, t) at a realisation's columns, and the moments of f there (spec 1.2).
+#include "gpu/encoder.hpp"
+#include "gpu/kernel_matrix.hpp"
+#include "gpu/kernels.hpp"
+
+namespace fedpp::gpu {
+
+namespace {
+
+// Per team: inputs of the embedding [(I+1) T] or norms [M + T].
+KOKKOS_INLINE_FUNCTION Index features_scratch(const Batch& b) {
+  return static_cast<Index>(b.most_inputs + 2) * b.most_tile + b.most_inducing;
+}
+
+template <class D>
+void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_only) {
+  Kokkos::parallel_for(
+      "fedpp::features::project", team_policy(exec, b.tasks, features_scratch(b)), KOKKOS_LAMBDA(const Member& member) {
+        const int task = member.league_rank();
+        const int tile = b.task_tile(task), sample = b.task_sample(task);
+        if (batch_only && f.tile_scale(tile) == 0) return;
+        const int i = b.tile_realisation(tile);
+        const int client = b.client(i), problem = b.problem(i) + sample;
+        const Encoder& encoder = b.encoder(client);
+        const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile), d = encoder.dimension();
+        const int p = b.parameters(client);
+        const double* w = f.weights.data() + b.weights(client) + static_cast<Index>(sample) * p;
+        const double* t = f.time.data() + b.column(i) + first;
+        double* h = f.embedding.data() + b.embedding(problem) + static_cast<Index>(first) * d;  // [D x T]
+        double* k = f.k.data() + b.matrix(problem) + static_cast<Index>(first) * m;             // [M x T]
+        double* v = f.v.data() + b.matrix(problem) + static_cast<Index>(first) * m;             // [M x T]
+        Scratch scratch(member, features_scratch(b));
+        embed<D>(member, encoder, w, t, n, h, scratch.take(encoder.scratch(n)));
+        rbf_block<D>(member, d, math::exp(w[p - 2]), math::exp(w[p - 1]), m,
+                     f.inducing_embedding.data() + b.inducing_embedding(problem), n, h, k, scratch.take(m + n));
+        team_for(member, static_cast<Index>(m) * n, [=](Index j) { v[j] = k[j]; });
+        member.team_barrier();
+        D::trsm(member, Op::kNone, m, n, f.factor.data() + b.problem_square(problem), m, v, m);
+      });
+}
+
+// Per team: F V [M x T].
+KOKKOS_INLINE_FUNCTION Index moments_scratch(const Batch& b) { return static_cast<Index>(b.most_inducing) * b.most_tile; }
+
+template <class D>
+void run_moments(const Exec& exec, const Batch& b, const Fields& f, bool batch_only) {
+  Kokkos::parallel_for(
+      "fedpp::features::moments", team_policy(exec, b.tasks, moments_scratch(b)), KOKKOS_LAMBDA(const Member& member) {
+        const int task = member.league_rank();
+        const int tile = b.task_tile(task), sample = b.task_sample(task);
+        if (batch_only && f.tile_scale(tile) == 0) return;
+        const int i = b.tile_realisation(tile);
+        const int client = b.client(i), problem = b.problem(i) + sample;
+        const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile), p = b.parameters(client);
+        const double variance = math::exp(f.weights(b.weights(client) + static_cast<Index>(sample) * p + p - 2));
+        const double* v = f.v.data() + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
+        const double* mu = f.v_mean.data() + b.vector(i);
+        double* mean = f.projection.data() + b.problem_column(problem) + first;
+        double* s = f.variance.data() + b.problem_column(problem) + first;
+        Scratch scratch(member, moments_scratch(b));
+        double* fv = scratch.take(static_cast<Index>(m) * n);
+        team_for(member, static_cast<Index>(m) * n, [=](Index j) { fv[j] = v[j]; });
+        member.team_barrier();
+        D::trmm(member, m, n, f.v_factor.data() + b.square(i), m, fv, m);
+        team_for(member, n, [=](Index column) {
+          const double* x = v + column * m;
+          const double* y = fv + column * m;
+          double dot = 0, prior = 0, posterior = 0;
+          for (int j = 0; j < m; ++j) {
+            dot += x[j] * mu[j];
+            prior += x[j] * x[j];
+            posterior += y[j] * y[j];
+          }
+          mean[column] = dot;
+          s[column] = math::fmax(variance - prior, 0.0) + posterior;  // kappa_nn - V'V >= 0 up to rounding
+        });
+      });
+}
+
+}  // namespace
+
+void features(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only) {
+  with_dense([&]<class D>() { run_features<D>(exec, batch, fields, batch_only); });
+}
+
+void moments(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only) {
+  with_dense([&]<class D>() { run_moments<D>(exec, batch, fields, batch_only); });
+}
+
+}  // namespace fedpp::gpu

@@ -1,0 +1,81 @@
+#include "gpu/fields.hpp"
+
+namespace fedpp::gpu {
+
+namespace {
+Array<double> doubles(const std::string& label, Index n) {
+  return Array<double>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), static_cast<std::size_t>(n));
+}
+}  // namespace
+
+Fields make_fields(const Batch& batch, bool with_gradient) {
+  const auto& n = batch.lengths;
+  Fields f;
+  f.time = doubles("time", n.column);
+  f.multiplicity = doubles("multiplicity", n.column);
+  f.node_weight = doubles("node_weight", n.column);
+  f.inducing_time = doubles("inducing_time", n.vector);
+  f.client_id = Array<std::int64_t>("client_id", batch.clients);
+  f.least_events = Array<double>("least_events", batch.clients);
+  f.mean = doubles("mean", n.posterior);
+  f.sd = doubles("sd", n.posterior);
+  f.noise = doubles("noise", n.weights);
+  f.weights = doubles("weights", n.weights);
+  f.v_mean = Array<double>("v_mean", n.vector);
+  f.v_factor = Array<double>("v_factor", n.square);
+  f.rate = Array<double>("rate", batch.clients);
+  f.offset = Array<double>("offset", batch.clients);
+  f.inducing_embedding = doubles("inducing_embedding", n.inducing_embedding);
+  f.kzz = doubles("kzz", n.problem_square);
+  f.factor = doubles("factor", n.problem_square);
+  f.jitter = Array<double>("jitter", batch.problems);
+  f.info = Array<int>("info", batch.problems);
+  f.pivot = Array<double>("pivot", batch.problems);
+  f.embedding = doubles("embedding", n.embedding);
+  f.k = doubles("k", n.matrix);
+  f.v = doubles("v", n.matrix);
+  f.projection = doubles("projection", n.problem_column);
+  f.variance = doubles("variance", n.problem_column);
+  for (auto* a : {&f.c, &f.xi, &f.alpha, &f.beta, &f.lambda}) *a = doubles("augmentation", n.column);
+  f.tile_sums = doubles("tile_sums", static_cast<Index>(batch.tiles) * kTileSums);
+  f.elbo = Array<double>("elbo", batch.clients);
+  f.surrogate = Array<double>("surrogate", batch.problems);
+  f.tile_square = doubles("tile_square", n.tile_square);
+  f.tile_vector = doubles("tile_vector", n.tile_vector);
+  if (with_gradient) {
+    f.tile_scale = Array<double>("tile_scale", batch.tiles);
+    Kokkos::deep_copy(f.tile_scale, 1.0);
+    f.step_taken = Array<int>("step_taken", batch.clients);
+    Kokkos::deep_copy(f.step_taken, 1);
+    f.b_square = doubles("b_square", n.problem_square);
+    f.b_vector = doubles("b_vector", n.problem_vector);
+    f.task_square = doubles("task_square", n.task_square);
+    f.task_vector = doubles("task_vector", n.task_vector);
+    f.task_rowsum = doubles("task_rowsum", n.task_vector);
+    f.task_embedding = doubles("task_embedding", n.task_embedding);
+    f.task_gradient = doubles("task_gradient", n.task_gradient);
+    f.problem_gradient = doubles("problem_gradient", n.problem_gradient);
+    f.gradient = doubles("gradient", n.weights);
+  }
+  const Batch b = batch;
+  const Fields g = f;
+  Kokkos::parallel_for(
+      "fedpp::fields::identity", team_policy(Exec(), b.realisations), KOKKOS_LAMBDA(const Member& member) {
+        const int i = member.league_rank();
+        const int m = b.inducing(i);
+        double* factor = g.v_factor.data() + b.square(i);
+        team_for(member, m, [=](Index j) { factor[j * (m + 1)] = 1; });
+      });
+  return f;
+}
+
+Index field_doubles(const ClientExtent& client, const RealisationExtent& realisation, bool with_gradient) {
+  const Index m = realisation.inducing, n = realisation.columns, s = client.samples;
+  const Index d = client.encoder.dimension(), p = client.encoder.parameters();
+  const Index tiles = (n + tile_columns() - 1) / tile_columns();
+  Index total = n * 8 + 2 * m + m * m + s * (2 * m * m + d * m + d * n + 2 * m * n + 2 * n) + tiles * (m * m + m + kTileSums);
+  if (with_gradient) total += s * (m * m + m + p + tiles * (m * m + 2 * m + d * m + p));
+  return total;
+}
+
+}  // namespace fedpp::gpu

@@ -1,0 +1,56 @@
+// The steps of the inference, each one launch over the whole batch. All take an execution space instance and return at once;
+// the order of a local epoch stands in src/model/local_update.cpp. Equations: spec sections 1.2 to 1.6.
+#pragma once
+
+#include "gpu/fields.hpp"
+
+namespace fedpp::gpu {
+
+/// What keys the random numbers of an epoch: the same on any placement (spec 4, State).
+struct DrawKey {
+  std::uint64_t seed = 0;
+  std::uint32_t round = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t step = 0;  ///< mini-batch within the epoch
+};
+
+/// noise ~ N(0, I), w = r + delta noise, per client and sample (1.6).
+void draw_weights(const Exec& exec, const Batch& batch, const Fields& fields, const DrawKey& key);
+
+/// K_w = kappa(z,z) + jitter r I = L L' (1.2, 1.4). A failed factorisation is retried with ten times the jitter, up to
+/// `jitter_limit`; then info > 0, which stays until the caller clears it. jitter_limit = jitter: no retries.
+void factorise(const Exec& exec, const Batch& batch, const Fields& fields, double jitter, double jitter_limit);
+
+/// h, k and V = L^-1 k at the columns (1.2). Tiles with tile_scale = 0 are skipped where `batch_only`.
+void features(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only = false);
+
+/// Mean (less nu) and variance of f at the columns, per sample (1.2).
+void moments(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only = false);
+
+/// c, xi, alpha, beta, Lambda and the tile sums from the moments (1.3); the bound's sum, which costs logarithms, on demand.
+void augment(const Exec& exec, const Batch& batch, const Fields& fields, bool with_bound = false);
+
+/// q(v) (1.4).
+void update_variational(const Exec& exec, const Batch& batch, const Fields& fields);
+
+/// m (1.4), with its floor.
+void update_rate(const Exec& exec, const Batch& batch, const Fields& fields);
+
+/// nu (1.4).
+void update_offset(const Exec& exec, const Batch& batch, const Fields& fields);
+
+/// ELBO per client (1.5), without the weights' divergence, from the last augment(with_bound).
+void elbo(const Exec& exec, const Batch& batch, const Fields& fields);
+
+/// J per problem (1.6), at the alpha and beta held.
+void surrogate(const Exec& exec, const Batch& batch, const Fields& fields);
+
+/// dJ/dw per client and sample (1.6) over the tiles of the mini-batch, data terms scaled by tile_scale.
+void adjoint(const Exec& exec, const Batch& batch, const Fields& fields);
+
+/// Chooses mini-batch `key.step` of the epoch: `realisations` of a client's R (0: all) and a share `points` of the tiles of each; sets tile_scale
+/// and step_taken. steps_in_epoch() on the host says how many there are.
+void select_batch(const Exec& exec, const Batch& batch, const Fields& fields, const DrawKey& key, int realisations, double points);
+int steps_in_epoch(int client_realisations, int realisations, double points);
+
+}  // namespace fedpp::gpu

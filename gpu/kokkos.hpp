@@ -1,0 +1,125 @@
+// The one header that spells execution and memory spaces, and bridges Kokkos 3.4 (the floor) to 5.x.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+namespace fedpp::gpu {
+
+using Exec = Kokkos::DefaultExecutionSpace;
+using Memory = Exec::memory_space;
+using Index = std::int64_t;
+
+template <class T>
+using Array = Kokkos::View<T*, Memory>;  ///< device array, one-dimensional: ragged extents carry offsets
+template <class T>
+using ConstArray = Kokkos::View<const T*, Memory>;
+template <class T>
+using HostArray = Kokkos::View<T*, Kokkos::HostSpace>;
+
+using Policy = Kokkos::TeamPolicy<Exec>;
+using Member = Policy::member_type;
+
+/// True where kernels run on the host and may call its BLAS and LAPACK.
+inline constexpr bool kHostBackend = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible &&
+                                     std::is_same_v<Memory, Kokkos::HostSpace>;
+
+/// Mathematical functions that host and device share (Kokkos 3.4 has them in another namespace than 4.x).
+namespace math {
+using std::cos;
+using std::exp;
+using std::fabs;
+using std::fmax;
+using std::fmin;
+using std::log;
+using std::log1p;
+using std::sin;
+using std::sqrt;
+using std::tanh;
+}  // namespace math
+
+/// Region of a profile (Kokkos Tools; NVTX through its connector), for the life of the object.
+class Region {
+ public:
+  explicit Region(const std::string& name) { Kokkos::Profiling::pushRegion(name); }
+  ~Region() { Kokkos::Profiling::popRegion(); }
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+};
+
+/// Threads of a team: 1 on a host (a problem's tile is one thread's work), a power of two of at least a warp on a device.
+/// The environment variable FEDPP_TEAM_SIZE overrides it on hosts; the tests use it to find races.
+int team_size();
+
+/// A policy of `league` teams with `scratch` doubles of level-1 scratch each.
+Policy team_policy(const Exec& exec, int league, Index scratch = 0);
+
+/// Calls f(i) for i in [0, n), shared among the threads of a team: contiguous chunks on a host (so that the compiler
+/// vectorises the body), neighbouring threads on neighbouring i on a device. No barrier.
+template <class F>
+KOKKOS_INLINE_FUNCTION void team_for(const Member& member, Index n, const F& f) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  for (Index i = member.team_rank(); i < n; i += member.team_size()) f(i);
+#else
+  const Index begin = n * member.team_rank() / member.team_size();
+  const Index end = n * (member.team_rank() + 1) / member.team_size();
+  for (Index i = begin; i < end; ++i) f(i);
+#endif
+}
+
+/// Calls f(row, column) over a column-major [rows x columns] block; see team_for.
+template <class F>
+KOKKOS_INLINE_FUNCTION void team_for_2d(const Member& member, int rows, int columns, const F& f) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  const Index n = static_cast<Index>(rows) * columns;
+  for (Index i = member.team_rank(); i < n; i += member.team_size())
+    f(static_cast<int>(i % rows), static_cast<int>(i / rows));
+#else
+  const int begin = static_cast<int>(static_cast<Index>(columns) * member.team_rank() / member.team_size());
+  const int end = static_cast<int>(static_cast<Index>(columns) * (member.team_rank() + 1) / member.team_size());
+  for (int c = begin; c < end; ++c)
+    for (int r = 0; r < rows; ++r) f(r, c);
+#endif
+}
+
+/// Sum of f(i) over [0, n), known to all threads of the team; its order is fixed for a team size.
+template <class F>
+KOKKOS_INLINE_FUNCTION double team_sum(const Member& member, Index n, const F& f) {
+  double sum = 0;
+  Kokkos::parallel_reduce(
+      Kokkos::TeamThreadRange(member, n), [&](const Index i, double& partial) { partial += f(i); }, sum);
+  return sum;
+}
+
+/// Scratch of a team, handed out piece by piece.
+class Scratch {
+ public:
+  KOKKOS_INLINE_FUNCTION Scratch(const Member& member, Index doubles)
+      : next_(doubles > 0 ? static_cast<double*>(member.team_scratch(1).get_shmem(doubles * sizeof(double))) : nullptr) {}
+  KOKKOS_INLINE_FUNCTION double* take(Index doubles) {
+    double* piece = next_;
+    next_ += doubles;
+    return piece;
+  }
+
+ private:
+  double* next_;
+};
+
+/// Host vector to device array and back (synchronous; never inside a local epoch).
+template <class T, class Vector>
+Array<T> to_device(const std::string& label, const Vector& host) {
+  Array<T> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), host.size());
+  Kokkos::deep_copy(device, Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(host.data(), host.size()));
+  return device;
+}
+template <class T, class Vector>
+void to_host(const Array<T>& device, Vector& host) {
+  host.resize(device.extent(0));
+  Kokkos::deep_copy(Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(host.data(), host.size()), device);
+}
+
+}  // namespace fedpp::gpu

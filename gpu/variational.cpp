@@ -1,0 +1,112 @@
+// The closed-form update of q(v) (spec 1.4): Sigma_v^-1 = I + E_w[V alpha V'], mu_v = Sigma_v E_w[V (beta - alpha nu)].
+#include "gpu/dense.hpp"
+#include "gpu/kernels.hpp"
+
+namespace fedpp::gpu {
+
+namespace {
+
+// Per team: V sqrt(alpha) [M x T], one sample's product [M x M], beta - alpha nu [T].
+KOKKOS_INLINE_FUNCTION Index accumulate_scratch(const Batch& b) {
+  return static_cast<Index>(b.most_inducing) * (b.most_tile + b.most_inducing) + b.most_tile;
+}
+
+/// Per tile: lower triangle of mean_s V alpha V' and mean_s V (beta - alpha nu).
+template <class D>
+void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
+  Kokkos::parallel_for(
+      "fedpp::variational::accumulate", team_policy(exec, b.tiles, accumulate_scratch(b)),
+      KOKKOS_LAMBDA(const Member& member) {
+        const int tile = member.league_rank();
+        const int i = b.tile_realisation(tile);
+        const int client = b.client(i), samples = b.samples(client);
+        const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile);
+        const double* alpha = f.alpha.data() + b.column(i) + first;
+        const double* beta = f.beta.data() + b.column(i) + first;
+        const double offset = f.offset(client);
+        double* square = f.tile_square.data() + b.tile_square(tile);  // [M x M]
+        double* vector = f.tile_vector.data() + b.tile_vector(tile);  // [M]
+        Scratch scratch(member, accumulate_scratch(b));
+        double* scaled = scratch.take(static_cast<Index>(m) * n);
+        double* product = scratch.take(static_cast<Index>(m) * m);
+        double* residual = scratch.take(n);
+        const double share = 1.0 / samples;
+        team_for(member, n, [=](Index c) { residual[c] = beta[c] - alpha[c] * offset; });
+        for (int s = 0; s < samples; ++s) {
+          const double* v = f.v.data() + b.matrix(b.problem(i) + s) + static_cast<Index>(first) * m;
+          team_for_2d(member, m, n, [=](int r, int c) {
+            const Index at = r + static_cast<Index>(c) * m;
+            scaled[at] = v[at] * math::sqrt(alpha[c]);
+          });
+          member.team_barrier();
+          D::syrk(member, m, n, scaled, m, product, m);
+          team_for_2d(member, m, m, [=](int r, int c) {
+            if (r < c) return;
+            const Index at = r + static_cast<Index>(c) * m;
+            square[at] = share * product[at] + (s == 0 ? 0 : square[at]);
+          });
+          D::gemm(member, Op::kNone, Op::kNone, m, 1, n, share, v, m, residual, n, s == 0 ? 0.0 : 1.0, vector, m);
+        }
+      });
+}
+
+// Per team: the precision and then its factor's inverse [M x M], right-hand side [M].
+KOKKOS_INLINE_FUNCTION Index solve_scratch(const Batch& b) { return static_cast<Index>(b.most_inducing) * (b.most_inducing + 2); }
+
+/// Per realisation: A = I + sum of tiles = Lp Lp', F = Lp^-1, mu_v = F' F b.
+template <class D>
+void solve(const Exec& exec, const Batch& b, const Fields& f) {
+  Kokkos::parallel_for(
+      "fedpp::variational::solve", team_policy(exec, b.realisations, solve_scratch(b)),
+      KOKKOS_LAMBDA(const Member& member) {
+        const int i = member.league_rank();
+        const int m = b.inducing(i);
+        Scratch scratch(member, solve_scratch(b));
+        double* a = scratch.take(static_cast<Index>(m) * m);
+        double* rhs = scratch.take(m);
+        double* half = scratch.take(m);
+        const int tile_begin = b.tile_begin(i), tile_end = b.tile_begin(i + 1);
+        team_for_2d(member, m, m, [=](int r, int c) {
+          if (r < c) return;
+          const Index at = r + static_cast<Index>(c) * m;
+          double sum = r == c ? 1 : 0;
+          for (int tile = tile_begin; tile < tile_end; ++tile) sum += f.tile_square(b.tile_square(tile) + at);
+          a[at] = sum;
+        });
+        team_for(member, m, [=](Index r) {
+          double sum = 0;
+          for (int tile = tile_begin; tile < tile_end; ++tile) sum += f.tile_vector(b.tile_vector(tile) + r);
+          rhs[r] = sum;
+        });
+        member.team_barrier();
+        // A >= I: this fails only where a failed problem has filled V with what is not finite; info of factorise() tells.
+        D::potrf(member, m, a, m);
+        double* factor = f.v_factor.data() + b.square(i);
+        team_for_2d(member, m, m, [=](int r, int c) { factor[r + static_cast<Index>(c) * m] = r == c ? 1 : 0; });
+        member.team_barrier();
+        D::trsm(member, Op::kNone, m, m, a, m, factor, m);
+        double* mu = f.v_mean.data() + b.vector(i);
+        team_for(member, m, [=](Index r) {
+          double sum = 0;
+          for (int c = 0; c <= r; ++c) sum += factor[r + static_cast<Index>(c) * m] * rhs[c];
+          half[r] = sum;
+        });
+        member.team_barrier();
+        team_for(member, m, [=](Index c) {
+          double sum = 0;
+          for (int r = static_cast<int>(c); r < m; ++r) sum += factor[r + c * m] * half[r];
+          mu[c] = sum;
+        });
+      });
+}
+
+}  // namespace
+
+void update_variational(const Exec& exec, const Batch& batch, const Fields& fields) {
+  with_dense([&]<class D>() {
+    accumulate<D>(exec, batch, fields);
+    solve<D>(exec, batch, fields);
+  });
+}
+
+}  // namespace fedpp::gpu

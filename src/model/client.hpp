@@ -1,0 +1,62 @@
+// One client: its realisations and the state of its inference. Everything here stays on the rank that owns the client;
+// only `mean` and `sd` are uploaded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/options.hpp"
+#include "data/client_data.hpp"
+#include "gpu/encoder.hpp"
+
+namespace fedpp::model {
+
+/// Diagonal Gaussian over the weights of the kernel, [P] each.
+struct WeightPosterior {
+  std::vector<double> mean, sd;
+};
+
+/// What a checkpoint keeps of a client.
+struct ClientState {
+  WeightPosterior weights;                                        ///< q_phi = N(r, diag(delta^2))
+  std::vector<double> raw;                                        ///< delta = map(raw)
+  std::vector<double> first_mean, second_mean, first_raw, second_raw;  ///< Adam's moments
+  std::int64_t steps = 0;                                         ///< Adam's
+  double rate = 1;                                                ///< m
+  double offset = 0;                                              ///< nu
+  std::vector<double> v_mean;                                     ///< mu_v of the realisations, one behind the other
+  std::vector<double> v_factor;                                   ///< F of each, column-major [M x M], Sigma_v = F'F
+  bool started = false;                                           ///< has taken part in a round
+};
+
+struct Client {
+  std::int64_t id = 0;
+  gpu::Encoder encoder;
+  std::vector<data::Realisation> training;      ///< tempered
+  std::vector<std::vector<double>> inducing;    ///< z of each realisation, model clock
+  double least_events = 0.5;                    ///< floor of m in events (half of one, tempered)
+  ClientState state;
+};
+
+/// The encoder that the configuration asks for on a given clock.
+gpu::Encoder make_encoder(const config::Model& model, const data::Clock& clock);
+
+/// Inducing points: M equally spaced times of a realisation's window, ends included (1.7).
+std::vector<double> inducing_times(const data::Interval& span, std::int64_t inducing);
+
+/// A client with its inference at the start: m = 2 N / sum omega, nu = 0, q(v) = N(0, I) (1.6).
+Client make_client(std::int64_t id, const gpu::Encoder& encoder, std::vector<data::Realisation> training,
+                   std::int64_t inducing, double tempering);
+
+/// l at the start: the embedding distance, root mean square over the window, that a step of model.start_lengthscale x T
+/// in time makes under the encoder's weights; for rbf that step itself.
+double start_lengthscale(const config::Model& model, const gpu::Encoder& encoder, const std::vector<double>& weights);
+
+/// The global distribution before the first round: mean from the seed, common to all clients; sd = prior_sd.
+WeightPosterior initial_prior(const config::Model& model, const gpu::Encoder& encoder, std::uint64_t seed);
+
+/// Cost of an epoch up to a factor, for placement: columns x M^2.
+double cost(std::int64_t columns, std::int64_t inducing);
+
+}  // namespace fedpp::model

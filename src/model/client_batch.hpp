@@ -1,0 +1,50 @@
+// A batch of clients on the device: their points and states uploaded, advanced, and read back.
+#pragma once
+
+#include <vector>
+
+#include "gpu/adam.hpp"
+#include "gpu/fields.hpp"
+#include "model/client.hpp"
+
+namespace fedpp::model {
+
+/// Points of one client for a batch: training, or held-out windows.
+struct ClientPoints {
+  const Client* client = nullptr;
+  const std::vector<data::Realisation>* realisations = nullptr;  ///< as many as client->inducing
+};
+
+class ClientBatch {
+ public:
+  /// Lays out and uploads points, inducing points, q(v), m, nu and the posterior of each client's weights.
+  /// `spread`: columns are dealt to the tiles like cards, so that a tile is an even subset of the points (mini-batches).
+  ClientBatch(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights, int samples,
+              bool with_gradient, bool spread);
+
+  const gpu::Batch& batch() const { return batch_; }
+  const gpu::Fields& fields() const { return fields_; }
+
+  /// Reads q(v), m, nu back into a state (client k of the batch).
+  void read_latent(int k, ClientState& state) const;
+
+  /// Offsets on the host: of client k's first weight, and of realisation i's first column and first problem.
+  gpu::Index posterior_offset(int k) const { return posterior_[k]; }
+  int realisation_begin(int k) const { return realisation_begin_[k]; }
+  gpu::Index column_offset(int i) const { return column_[i]; }
+  int columns(int i) const { return columns_[i]; }
+  int samples() const { return samples_; }
+
+ private:
+  int samples_;
+  gpu::Batch batch_;
+  gpu::Fields fields_;
+  std::vector<int> realisation_begin_, columns_;
+  std::vector<gpu::Index> posterior_, column_, vector_, square_;
+};
+
+/// Consecutive blocks [begin, end) of clients whose fields stay below the budget; a single client is always a block.
+std::vector<std::pair<int, int>> blocks_of(const std::vector<ClientPoints>& clients, int samples, bool with_gradient,
+                                           double workspace_mb);
+
+}  // namespace fedpp::model

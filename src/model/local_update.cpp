@@ -1,0 +1,203 @@
+#include "model/local_update.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/client_batch.hpp"
+
+namespace fedpp::model {
+
+void e_step(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields) {
+  gpu::moments(exec, batch, fields);
+  gpu::augment(exec, batch, fields);
+  gpu::update_variational(exec, batch, fields);
+  gpu::moments(exec, batch, fields);
+  gpu::augment(exec, batch, fields);
+  gpu::update_rate(exec, batch, fields);
+  gpu::augment(exec, batch, fields);
+  gpu::update_offset(exec, batch, fields);
+  gpu::augment(exec, batch, fields, /*with_bound=*/true);
+}
+
+void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, const gpu::AdamState& adam,
+                 const gpu::AdamOptions& adam_options, const LocalOptions& options, gpu::DrawKey key, int steps) {
+  const gpu::Region region("fedpp::local_epoch");
+  constexpr double jitter_limit = 1e-2;  // spec 1.4
+  const int realisations = static_cast<int>(options.training.batch_realisations);
+  const double points = options.training.batch_points;
+  // E-step: over all data.
+  gpu::draw_weights(exec, batch, fields, key);
+  gpu::factorise(exec, batch, fields, options.model.jitter, jitter_limit);
+  gpu::features(exec, batch, fields);
+  e_step(exec, batch, fields);
+  gpu::elbo(exec, batch, fields);
+  gpu::prior_divergence(exec, batch, fields, adam, adam_options);
+  // Stochastic steps: one, or one per mini-batch, with fresh samples after the first.
+  for (int step = 0; step < steps; ++step) {
+    key.step = static_cast<std::uint32_t>(step);
+    if (steps > 1) gpu::select_batch(exec, batch, fields, key, realisations, points);
+    if (step > 0) {
+      gpu::draw_weights(exec, batch, fields, key);
+      gpu::factorise(exec, batch, fields, options.model.jitter, jitter_limit);
+      gpu::features(exec, batch, fields, /*batch_only=*/true);
+      gpu::moments(exec, batch, fields, /*batch_only=*/true);
+    }
+    gpu::adjoint(exec, batch, fields);
+    gpu::adam_step(exec, batch, fields, adam, adam_options);
+  }
+}
+
+namespace {
+
+/// The clients' Adam state on the device, and back.
+struct Optimiser {
+  gpu::AdamState device;
+
+  Optimiser(const ClientBatch& block, const std::vector<Client*>& clients, const WeightPosterior& prior,
+            const config::Training& training) {
+    device = gpu::make_adam_state(block.batch());
+    std::vector<double> prior_mean, prior_sd, rate, raw, m1, m2, r1, r2;
+    std::vector<std::int64_t> steps;
+    const auto append = [](std::vector<double>& all, const std::vector<double>& part) {
+      all.insert(all.end(), part.begin(), part.end());
+    };
+    for (const Client* c : clients) {
+      const int p = c->encoder.parameters();
+      append(prior_mean, prior.mean);
+      append(prior_sd, prior.sd);
+      append(rate, std::vector<double>(p - 2, training.learning_rate));
+      append(rate, std::vector<double>(2, training.learning_rate_kernel > 0 ? training.learning_rate_kernel
+                                                                            : training.learning_rate));
+      append(raw, c->state.raw);
+      append(m1, c->state.first_mean);
+      append(m2, c->state.second_mean);
+      append(r1, c->state.first_raw);
+      append(r2, c->state.second_raw);
+      steps.push_back(c->state.steps);
+    }
+    device.prior_mean = gpu::to_device<double>("prior_mean", prior_mean);
+    device.prior_sd = gpu::to_device<double>("prior_sd", prior_sd);
+    device.learning_rate = gpu::to_device<double>("learning_rate", rate);
+    device.raw = gpu::to_device<double>("raw", raw);
+    device.first_mean = gpu::to_device<double>("first_mean", m1);
+    device.second_mean = gpu::to_device<double>("second_mean", m2);
+    device.first_raw = gpu::to_device<double>("first_raw", r1);
+    device.second_raw = gpu::to_device<double>("second_raw", r2);
+    device.steps = gpu::to_device<std::int64_t>("steps", steps);
+  }
+};
+
+/// Starts a participant's posterior at the prior: at its first participation, or in every round ("overwrite").
+void begin(Client& client, const WeightPosterior& prior, const LocalOptions& options) {
+  auto& state = client.state;
+  if (state.started && !options.overwrite) return;
+  const std::size_t p = prior.mean.size();
+  state.weights = prior;
+  state.raw.resize(p);
+  const auto map = options.training.sd_map == "exp" ? gpu::SdMap::kExp : gpu::SdMap::kSoftplus;
+  for (std::size_t j = 0; j < p; ++j) {
+    if (!state.started) state.weights.sd[j] = std::min(prior.sd[j], options.model.start_weight_sd);
+    state.raw[j] = gpu::raw_of_sd(map, state.weights.sd[j]);
+  }
+  for (auto* moments : {&state.first_mean, &state.second_mean, &state.first_raw, &state.second_raw}) moments->assign(p, 0.0);
+  state.steps = 0;
+  state.started = true;
+}
+
+}  // namespace
+
+std::vector<LocalReport> local_update(const std::vector<Client*>& participants, const WeightPosterior& prior,
+                                      const LocalOptions& options, std::uint64_t seed, std::int64_t round) {
+  const gpu::Region region("fedpp::local_update");
+  const gpu::Exec exec;
+  const int samples = static_cast<int>(options.training.samples);
+  std::vector<LocalReport> reports(participants.size());
+  std::vector<ClientPoints> points;
+  for (Client* c : participants) points.push_back({c, &c->training});
+
+  gpu::AdamOptions adam_options{options.training.beta1,  options.training.beta2,
+                                options.training.epsilon, options.schedule,
+                                options.training.prior_weight, options.bandwidth,
+                                options.divergence,       options.training.sd_map == "exp" ? gpu::SdMap::kExp : gpu::SdMap::kSoftplus};
+
+  for (const auto& [first, last] : blocks_of(points, samples, true, options.workspace_mb)) {
+    std::vector<Client*> clients(participants.begin() + first, participants.begin() + last);
+    std::vector<ClientState> before;
+    std::vector<WeightPosterior> weights;
+    int steps = 1;
+    for (Client* c : clients) {
+      before.push_back(c->state);
+      begin(*c, prior, options);
+      weights.push_back(c->state.weights);
+      steps = std::max(steps, gpu::steps_in_epoch(static_cast<int>(c->training.size()),
+                                                  static_cast<int>(options.training.batch_realisations),
+                                                  options.training.batch_points));
+    }
+    const ClientBatch block({points.begin() + first, points.begin() + last}, weights, samples, true,
+                            options.training.batch_points < 1);
+    const Optimiser optimiser(block, clients, prior, options.training);
+    for (std::int64_t epoch = 0; epoch < options.training.epochs; ++epoch)
+      local_epoch(exec, block.batch(), block.fields(), optimiser.device, adam_options, options,
+                  {seed, static_cast<std::uint32_t>(round), static_cast<std::uint32_t>(epoch), 0}, steps);
+    exec.fence("fedpp::local_update");
+
+    // Read back: one copy of each array a round.
+    const auto& f = block.fields();
+    const auto& a = optimiser.device;
+    std::vector<double> mean, sd, raw, m1, m2, r1, r2, elbo, divergence, jitter, pivot;
+    std::vector<std::int64_t> adam_steps;
+    std::vector<int> info;
+    gpu::to_host(f.mean, mean);
+    gpu::to_host(f.sd, sd);
+    gpu::to_host(a.raw, raw);
+    gpu::to_host(a.first_mean, m1);
+    gpu::to_host(a.second_mean, m2);
+    gpu::to_host(a.first_raw, r1);
+    gpu::to_host(a.second_raw, r2);
+    gpu::to_host(a.steps, adam_steps);
+    gpu::to_host(f.elbo, elbo);
+    gpu::to_host(a.divergence, divergence);
+    gpu::to_host(f.jitter, jitter);
+    gpu::to_host(f.info, info);
+    gpu::to_host(f.pivot, pivot);
+    for (std::size_t k = 0; k < clients.size(); ++k) {
+      Client& c = *clients[k];
+      LocalReport& report = reports[first + k];
+      report = {c.id, elbo[k] - divergence[k], divergence[k], 0, std::nullopt};
+      for (int i = block.realisation_begin(static_cast<int>(k)); i < block.realisation_begin(static_cast<int>(k) + 1); ++i)
+        for (int s = 0; s < samples; ++s) {
+          const std::size_t problem = static_cast<std::size_t>(i) * samples + s;
+          report.jitter = std::max(report.jitter, jitter[problem]);
+          if (info[problem] != 0 && !report.failure)
+            report.failure = fmt::format(
+                "realisation {}, sample {}: the Cholesky factorisation of K(z,z) fails at pivot {} ({:.3g}) even with a relative "
+                "jitter of {:g}",
+                i - block.realisation_begin(static_cast<int>(k)), s, info[problem] - 1, pivot[problem], jitter[problem]);
+        }
+      if (!report.failure && !std::isfinite(report.elbo))
+        report.failure = fmt::format("the ELBO is {} after the round's epochs", report.elbo);
+      if (report.failure) {
+        c.state = before[k];
+        continue;
+      }
+      auto& state = c.state;
+      const auto from = block.posterior_offset(static_cast<int>(k));
+      const auto part = [&](const std::vector<double>& all) {
+        return std::vector<double>(all.begin() + from, all.begin() + from + c.encoder.parameters());
+      };
+      state.weights = {part(mean), part(sd)};
+      state.raw = part(raw);
+      state.first_mean = part(m1);
+      state.second_mean = part(m2);
+      state.first_raw = part(r1);
+      state.second_raw = part(r2);
+      state.steps = adam_steps[k];
+      block.read_latent(static_cast<int>(k), state);
+    }
+  }
+  return reports;
+}
+
+}  // namespace fedpp::model

@@ -1,0 +1,45 @@
+// Local epochs of the clients that take part (spec 1.6): E-steps in closed form, Adam on the weights' posterior, all of them
+// batched over (client x realisation x sample).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpu/adam.hpp"
+#include "gpu/kernels.hpp"
+#include "model/client.hpp"
+
+namespace fedpp::model {
+
+struct LocalOptions {
+  config::Model model;
+  config::Training training;
+  gpu::Divergence divergence = gpu::Divergence::kKl;
+  double bandwidth = 1;        ///< d of mmd
+  double schedule = 1;         ///< this round's factor on the learning rates
+  bool overwrite = false;      ///< client_start = "overwrite"
+  double workspace_mb = 128;   ///< clients are advanced in blocks below this
+};
+
+struct LocalReport {
+  std::int64_t client = 0;
+  double elbo = 0;                     ///< after the last epoch, divergence to the prior taken off
+  double divergence = 0;
+  double jitter = 0;                   ///< largest relative jitter that a Cholesky factorisation needed
+  std::optional<std::string> failure;  ///< what went wrong; the client's state is then as before the round
+};
+
+/// Runs E epochs of each participant against the prior, epoch keys (seed, round). The clients' states are advanced in
+/// place; a client's result does not depend on which others are in the batch. Order of reports: as the clients.
+std::vector<LocalReport> local_update(const std::vector<Client*>& participants, const WeightPosterior& prior,
+                                      const LocalOptions& options, std::uint64_t seed, std::int64_t round);
+
+/// One local epoch on a batch whose fields are set: the order of the steps of 1.6. Exposed for tests and benchmarks.
+void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, const gpu::AdamState& adam,
+                 const gpu::AdamOptions& adam_options, const LocalOptions& options, gpu::DrawKey key, int steps);
+
+/// The E-step alone: 1.3, q(v), 1.3, m, 1.3, nu, 1.3. Features must be current.
+void e_step(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields);
+
+}  // namespace fedpp::model

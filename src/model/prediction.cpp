@@ -1,0 +1,144 @@
+#include "model/prediction.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "config/error.hpp"
+#include "gpu/expectation.hpp"
+#include "gpu/kernels.hpp"
+#include "model/client_batch.hpp"
+#include "model/local_update.hpp"
+
+namespace fedpp::model {
+
+namespace {
+
+constexpr std::uint32_t kPredictionRound = 0xFFFFFFFFu;  // keys of prediction's draws, apart from every round's
+constexpr double kJitterLimit = 1e-2;
+
+/// Moments at a set's points from the posterior of `trained`, which the new batch takes over with its weights' samples.
+std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const ClientBatch& trained,
+                                             const std::vector<ClientPoints>& points,
+                                             const std::vector<WeightPosterior>& weights, const PredictionOptions& options,
+                                             const std::vector<double>& rates) {
+  const ClientBatch batch(points, weights, options.samples, false, false);
+  const auto& b = batch.batch();
+  const auto& f = batch.fields();
+  Kokkos::deep_copy(exec, f.v_mean, trained.fields().v_mean);
+  Kokkos::deep_copy(exec, f.v_factor, trained.fields().v_factor);
+  Kokkos::deep_copy(exec, f.weights, trained.fields().weights);
+  gpu::factorise(exec, b, f, options.model.jitter, kJitterLimit);
+  gpu::features(exec, b, f);
+  gpu::moments(exec, b, f);
+  std::vector<double> projection, variance;
+  exec.fence("fedpp::predict");
+  gpu::to_host(f.projection, projection);
+  gpu::to_host(f.variance, variance);
+  std::vector<double> offsets;
+  gpu::to_host(trained.fields().offset, offsets);
+
+  std::vector<RealisationPrediction> result;
+  std::size_t at = 0;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    for (int i = batch.realisation_begin(static_cast<int>(k)); i < batch.realisation_begin(static_cast<int>(k) + 1); ++i) {
+      const std::size_t n = batch.columns(i), all = n * options.samples;
+      RealisationPrediction p;
+      p.rate = rates[k];
+      p.mean.assign(projection.begin() + at, projection.begin() + at + all);
+      for (double& mean : p.mean) mean += offsets[k];
+      p.variance.assign(variance.begin() + at, variance.begin() + at + all);
+      at += all;
+      const auto mean = gpu::to_device<double>("mean", p.mean), s = gpu::to_device<double>("variance", p.variance);
+      const gpu::Array<double> log_intensity("log_intensity", all), intensity("intensity", all);
+      gpu::expected_intensity(exec, mean, s, p.rate, log_intensity, intensity);
+      exec.fence("fedpp::predict");
+      std::vector<double> by_sample_log, by_sample;
+      gpu::to_host(log_intensity, by_sample_log);
+      gpu::to_host(intensity, by_sample);
+      p.expected_log_intensity.assign(n, 0.0);
+      p.expected_intensity.assign(n, 0.0);
+      for (int sample = 0; sample < options.samples; ++sample)
+        for (std::size_t j = 0; j < n; ++j) {
+          p.expected_log_intensity[j] += by_sample_log[sample * n + j] / options.samples;
+          p.expected_intensity[j] += by_sample[sample * n + j] / options.samples;
+        }
+      result.push_back(std::move(p));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::vector<PredictionRequest>& requests,
+                                                                     const WeightPosterior& prior,
+                                                                     const PredictionOptions& options) {
+  const gpu::Region region("fedpp::predict");
+  const gpu::Exec exec;
+  std::vector<std::vector<std::vector<RealisationPrediction>>> result(requests.size());
+  std::vector<ClientPoints> training;
+  for (const auto& r : requests) training.push_back({r.client, r.training});
+  for (const auto& [first, last] : blocks_of(training, options.samples, false, options.workspace_mb)) {
+    std::vector<WeightPosterior> weights;
+    std::vector<double> least;
+    for (int k = first; k < last; ++k) {
+      const auto& state = requests[k].client->state;
+      weights.push_back(state.started ? state.weights : prior);
+      least.push_back(requests[k].least_events);
+    }
+    const ClientBatch trained({training.begin() + first, training.begin() + last}, weights, options.samples, false, false);
+    const auto& b = trained.batch();
+    const auto& f = trained.fields();
+    Kokkos::deep_copy(f.least_events, gpu::to_device<double>("least_events", least));
+    gpu::draw_weights(exec, b, f, {options.seed, kPredictionRound, 0, 0});
+    gpu::factorise(exec, b, f, options.model.jitter, kJitterLimit);
+    gpu::features(exec, b, f);
+    for (int step = 0; step < options.e_steps; ++step) e_step(exec, b, f);
+    exec.fence("fedpp::predict");
+    std::vector<int> info;
+    gpu::to_host(f.info, info);
+    std::vector<double> rates;
+    gpu::to_host(f.rate, rates);
+
+    const std::size_t sets = requests[first].points.size();
+    for (std::size_t set = 0; set < sets; ++set) {
+      std::vector<ClientPoints> points;
+      for (int k = first; k < last; ++k) points.push_back({requests[k].client, requests[k].points[set]});
+      auto predictions = at_points(exec, trained, points, weights, options, rates);
+      std::size_t next = 0;
+      for (int k = first; k < last; ++k) {
+        result[k].emplace_back();
+        for (std::size_t i = 0; i < requests[k].client->inducing.size(); ++i) {
+          if (info[static_cast<std::size_t>(trained.realisation_begin(k - first) + i) * options.samples] != 0)
+            throw UserError("client " + std::to_string(requests[k].client->id) + ", realisation " + std::to_string(i) +
+                            ": the Cholesky factorisation of K(z,z) fails at prediction even with the largest jitter");
+          result[k].back().push_back(std::move(predictions[next++]));
+        }
+      }
+    }
+  }
+  return result;
+}
+
+double intensity_quantile(const RealisationPrediction& prediction, std::size_t point, std::size_t points, double q) {
+  const std::size_t samples = prediction.mean.size() / points;
+  double low = 1e300, high = -1e300;
+  for (std::size_t s = 0; s < samples; ++s) {
+    const double mean = prediction.mean[s * points + point], sd = std::sqrt(prediction.variance[s * points + point]);
+    low = std::min(low, mean - 10 * sd - 1e-9);
+    high = std::max(high, mean + 10 * sd + 1e-9);
+  }
+  for (int step = 0; step < 100 && high - low > 1e-10; ++step) {
+    const double x = 0.5 * (low + high);
+    double below = 0;
+    for (std::size_t s = 0; s < samples; ++s) {
+      const double mean = prediction.mean[s * points + point], sd = std::sqrt(prediction.variance[s * points + point]);
+      below += sd > 0 ? 0.5 * std::erfc((mean - x) / (sd * std::numbers::sqrt2)) : (x >= mean ? 1.0 : 0.0);
+    }
+    (below < q * static_cast<double>(samples) ? low : high) = x;
+  }
+  return prediction.rate / (1 + std::exp(-0.5 * (low + high)));
+}
+
+}  // namespace fedpp::model

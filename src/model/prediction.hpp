@@ -1,0 +1,44 @@
+// Prediction from a client's own posterior (spec 1.8): E-steps on its training data to convergence that do not alter its
+// state, then the latent function's moments at any points, per sample of the weights.
+#pragma once
+
+#include <vector>
+
+#include "model/client.hpp"
+
+namespace fedpp::model {
+
+/// Predictions of a realisation's points: events first, then nodes, as in data::Realisation.
+struct RealisationPrediction {
+  std::vector<double> expected_log_intensity;  ///< [N+Q] E[log lambda], mean over samples of the weights
+  std::vector<double> expected_intensity;      ///< [N+Q] E[lambda]
+  std::vector<double> mean, variance;          ///< [S][N+Q] of f, per sample
+  double rate = 0;                             ///< m
+};
+
+struct PredictionOptions {
+  config::Model model;
+  int samples = 8;            ///< of the weights
+  int e_steps = 20;           ///< E-steps before the prediction
+  double workspace_mb = 128;
+  std::uint64_t seed = 0;
+};
+
+/// One client's request: its posterior is brought up to date on `training` (its own or all of its training lists) and read at
+/// each set of points.
+struct PredictionRequest {
+  const Client* client = nullptr;
+  const std::vector<data::Realisation>* training = nullptr;
+  std::vector<const std::vector<data::Realisation>*> points;  ///< sets, one entry per realisation each
+  double least_events = 0.5;                                  ///< floor of m on `training`
+};
+
+/// Result [set][realisation] for each request. Clients that never took part predict with the prior's weights.
+std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::vector<PredictionRequest>& requests,
+                                                                     const WeightPosterior& prior,
+                                                                     const PredictionOptions& options);
+
+/// Quantile q of lambda = m sigma(f) at one point, f a mixture of the samples' Gaussians.
+double intensity_quantile(const RealisationPrediction& prediction, std::size_t point, std::size_t points, double q);
+
+}  // namespace fedpp::model
