@@ -124,6 +124,9 @@ TEST_P(Formats, carries_survive_the_collective) {
   const auto minus_units = static_cast<std::uint64_t>(comm.size() - 1);
   const std::uint64_t one = GetParam().fraction_bits < 64 ? std::uint64_t{1} << GetParam().fraction_bits : 0;
   EXPECT_EQ(sums.words()[0], one - minus_units);
+  if (GetParam().words == 2) {
+    EXPECT_EQ(sums.words()[1], comm.size() == 1 ? 1u : 0u);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(ExactReduce, Formats, testing::Values(FixedPoint::one_word(40), FixedPoint::two_words()),

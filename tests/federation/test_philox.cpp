@@ -1,8 +1,8 @@
-#include "gpu/philox.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "gpu/philox.hpp"
 
 namespace {
 using fedpp::gpu::Philox;

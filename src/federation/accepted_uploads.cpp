@@ -1,0 +1,44 @@
+#include "federation/accepted_uploads.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace fedpp::federation {
+
+std::string reason_to_reject(const Upload& upload) {
+  if (!std::isfinite(upload.weight) || upload.weight < 0) {
+    return fmt::format("its weight is {}; weights are finite and not negative", upload.weight);
+  }
+  for (std::size_t i = 0; i < upload.mean.size(); ++i) {
+    if (!std::isfinite(upload.mean[i])) return fmt::format("mean[{}] = {} is not finite", i, upload.mean[i]);
+  }
+  for (std::size_t i = 0; i < upload.sd.size(); ++i) {
+    if (!std::isfinite(upload.sd[i])) return fmt::format("sd[{}] = {} is not finite", i, upload.sd[i]);
+    if (upload.sd[i] <= 0) return fmt::format("sd[{}] = {} is not positive", i, upload.sd[i]);
+  }
+  return {};
+}
+
+AcceptedUploads::AcceptedUploads(Sums& sums, std::span<const Upload> uploads, std::size_t parameters) : sums_(sums) {
+  for (const auto& upload : uploads) {
+    std::string reason = reason_to_reject(upload);
+    if (upload.mean.size() != parameters || upload.sd.size() != parameters) {
+      reason = fmt::format("it has {} means and {} sds; the model has {} weights", upload.mean.size(), upload.sd.size(),
+                           parameters);
+    }
+    if (reason.empty()) {
+      mine_.push_back({upload, 0});
+    } else {
+      rejected_.push_back({upload.client, reason});
+    }
+  }
+  count_ = sums_.total(mine_.size(), "count uploads");
+  if (count_ == 0) return;
+  const double sum = total(1, mpi::FixedPoint::two_words(), "sum weights",
+                           [](const Weighted& w, mpi::ExactSums& partial) { partial.add(0, w.upload.weight); })[0];
+  if (sum <= 0) throw mpi::Error("aggregation: the weights of all accepted uploads are zero: nothing to average");
+  for (auto& weighted : mine_) weighted.alpha = weighted.upload.weight / sum;
+}
+
+}  // namespace fedpp::federation

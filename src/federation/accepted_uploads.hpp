@@ -1,0 +1,65 @@
+// The uploads that take part in a round's barycentre, with their normalised weights, and exact sums over them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "federation/gaussian.hpp"
+#include "federation/sums.hpp"
+
+namespace fedpp::federation {
+
+struct RejectedUpload {
+  std::int64_t client = 0;
+  std::string reason;
+};
+
+/// Why an upload cannot be used (spec 2.6): a value that is not finite, an sd that is not positive. Empty if it can.
+std::string reason_to_reject(const Upload& upload);
+
+/// Collective over `sums`. Holds this rank's share.
+class AcceptedUploads {
+ public:
+  struct Weighted {
+    Upload upload;
+    double alpha = 0;  ///< weight / sum of the weights of all accepted uploads of all ranks
+  };
+
+  /// Rejects what must be rejected and normalises the weights: one count and one exact sum. `parameters`: P. Throws
+  /// mpi::Error where all accepted weights are zero.
+  AcceptedUploads(Sums& sums, std::span<const Upload> uploads, std::size_t parameters);
+
+  const std::vector<Weighted>& mine() const { return mine_; }
+  const std::vector<RejectedUpload>& rejected() const { return rejected_; }  ///< of this rank's uploads
+  std::uint64_t count() const { return count_; }                             ///< accepted on all ranks
+
+  /// Collective. `contribute(const Weighted&, ExactSums&)` adds one upload's terms to `size` sums; returns the totals.
+  template <class Contribute>
+  std::vector<double> total(std::size_t size, mpi::FixedPoint format, std::string_view kind,
+                            Contribute&& contribute) const {
+    mpi::ExactSums partial(size, format, count_);
+    std::optional<std::string> error;
+    for (const auto& weighted : mine_) {
+      try {
+        contribute(weighted, partial);
+      } catch (const mpi::Error& reason) {
+        error = "upload of client " + std::to_string(weighted.upload.client) + ": " + reason.what();
+        break;
+      }
+    }
+    sums_.reduce(partial, error, kind);
+    return partial.values();
+  }
+
+  /// Collective. The sum over ranks of `count`.
+  std::uint64_t total(std::uint64_t count, std::string_view kind) const { return sums_.total(count, kind); }
+
+ private:
+  Sums& sums_;
+  std::vector<Weighted> mine_;
+  std::vector<RejectedUpload> rejected_;
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace fedpp::federation

@@ -1,0 +1,139 @@
+#include "federation/aggregator.hpp"
+
+#include <fmt/format.h>
+
+#include <cassert>
+#include <cmath>
+#include <string>
+
+#include "config/error.hpp"
+#include "federation/mmd_barycentre.hpp"
+
+namespace fedpp::federation {
+
+namespace {
+
+using Weighted = AcceptedUploads::Weighted;
+constexpr std::string_view kTraffic = "reduce uploads";
+
+// Square root of a summed variance; zero or less means that the sums were too coarse.
+double sd_of(double variance, std::size_t parameter, mpi::FixedPoint format) {
+  if (variance > 0) return std::sqrt(variance);
+  throw mpi::Error(
+      fmt::format("aggregation: the variance of weight {} is below the resolution 2^-{} of the sums: choose more "
+                  "aggregation.fraction_bits",
+                  parameter, format.fraction_bits));
+}
+
+}  // namespace
+
+Rule rule_from(std::string_view name) {
+  if (name == "kl") return Rule::kl;
+  if (name == "w2") return Rule::w2;
+  if (name == "fedavg") return Rule::fedavg;
+  if (name == "mmd") return Rule::mmd;
+  throw UserError(fmt::format("aggregation.divergence = '{}': choose kl, w2, fedavg or mmd", name));
+}
+
+Gaussian Aggregator::kl(const AcceptedUploads& uploads, const Gaussian& theta, mpi::FixedPoint format) const {
+  const std::size_t parameters = theta.mean.size();
+  // Squared deviations from a common point, not raw second moments, which cancel.
+  const auto squares_around = [&](const std::vector<double>& point, std::size_t p, const Weighted& w) {
+    const double deviation = w.upload.mean[p] - point[p];
+    return w.alpha * (w.upload.sd[p] * w.upload.sd[p] + deviation * deviation);
+  };
+  // [P] sum alpha r, [P] sum alpha (delta^2 + (r - mu_old)^2)
+  const auto totals = uploads.total(2 * parameters, format, kTraffic, [&](const Weighted& w, mpi::ExactSums& partial) {
+    for (std::size_t p = 0; p < parameters; ++p) {
+      partial.add(p, w.alpha * w.upload.mean[p]);
+      partial.add(parameters + p, squares_around(theta.mean, p, w));
+    }
+  });
+  Gaussian next;
+  next.mean.assign(totals.begin(), totals.begin() + parameters);
+  std::vector<double> variance(parameters);
+  bool cancels = false;
+  for (std::size_t p = 0; p < parameters; ++p) {
+    const double shift = next.mean[p] - theta.mean[p];
+    variance[p] = totals[parameters + p] - shift * shift;
+    cancels = cancels || variance[p] < 1e-3 * shift * shift;
+  }
+  if (cancels) {
+    // The same on every rank: totals are.
+    variance = uploads.total(parameters, format, kTraffic, [&](const Weighted& w, mpi::ExactSums& partial) {
+      for (std::size_t p = 0; p < parameters; ++p) partial.add(p, squares_around(next.mean, p, w));
+    });
+  }
+  for (std::size_t p = 0; p < parameters; ++p) next.sd.push_back(sd_of(variance[p], p, format));
+  return next;
+}
+
+Gaussian Aggregator::w2(const AcceptedUploads& uploads, std::size_t parameters) const {
+  // [P] sum alpha r, [P] sum alpha delta
+  const auto totals =
+      uploads.total(2 * parameters, options_.format, kTraffic, [&](const Weighted& w, mpi::ExactSums& partial) {
+        for (std::size_t p = 0; p < parameters; ++p) {
+          partial.add(p, w.alpha * w.upload.mean[p]);
+          partial.add(parameters + p, w.alpha * w.upload.sd[p]);
+        }
+      });
+  Gaussian next;
+  next.mean.assign(totals.begin(), totals.begin() + parameters);
+  for (std::size_t p = 0; p < parameters; ++p) {
+    const double sd = totals[parameters + p];
+    next.sd.push_back(sd > 0 ? sd : sd_of(0, p, options_.format));
+  }
+  return next;
+}
+
+Gaussian Aggregator::fedavg(const AcceptedUploads& uploads, std::size_t parameters) const {
+  // [P] sum alpha r, [P] sum alpha delta^2
+  const auto totals =
+      uploads.total(2 * parameters, options_.format, kTraffic, [&](const Weighted& w, mpi::ExactSums& partial) {
+        for (std::size_t p = 0; p < parameters; ++p) {
+          partial.add(p, w.alpha * w.upload.mean[p]);
+          partial.add(parameters + p, w.alpha * (w.upload.sd[p] * w.upload.sd[p]));
+        }
+      });
+  Gaussian next;
+  next.mean.assign(totals.begin(), totals.begin() + parameters);
+  for (std::size_t p = 0; p < parameters; ++p) next.sd.push_back(sd_of(totals[parameters + p], p, options_.format));
+  return next;
+}
+
+Aggregation Aggregator::aggregate(const Gaussian& theta, std::span<const Upload> uploads) const {
+  const std::size_t parameters = theta.mean.size();
+  assert(theta.sd.size() == parameters);
+  const AcceptedUploads accepted(sums_, uploads, parameters);
+  Aggregation result;
+  result.accepted = accepted.count();
+  result.rejected = accepted.rejected();
+  result.bandwidth = options_.bandwidth;
+  if (result.accepted == 0) {
+    result.theta = theta;
+    return result;
+  }
+  switch (options_.rule) {
+    case Rule::kl:
+      result.theta = kl(accepted, theta, options_.format);
+      break;
+    case Rule::w2:
+      result.theta = w2(accepted, parameters);
+      break;
+    case Rule::fedavg:
+      result.theta = fedavg(accepted, parameters);
+      break;
+    case Rule::mmd: {
+      const Gaussian start = kl(accepted, theta, mpi::FixedPoint::two_words());
+      if (result.bandwidth <= 0) result.bandwidth = median_bandwidth(accepted, start.mean);
+      auto barycentre = mmd_barycentre(accepted, start, result.bandwidth);
+      result.theta = std::move(barycentre.theta);
+      result.mmd_evaluations = barycentre.evaluations;
+      result.mmd_unconverged = barycentre.unconverged;
+      break;
+    }
+  }
+  return result;
+}
+
+}  // namespace fedpp::federation

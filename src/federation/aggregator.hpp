@@ -1,0 +1,53 @@
+// The server's update: the barycentre of the accepted uploads becomes the new global Gaussian (spec 2.1, 2.2).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "federation/accepted_uploads.hpp"
+#include "federation/gaussian.hpp"
+#include "federation/sums.hpp"
+
+namespace fedpp::federation {
+
+enum class Rule { kl, w2, fedavg, mmd };
+
+/// The rule of aggregation.divergence: "kl", "w2", "fedavg", "mmd". Throws UserError for another name.
+Rule rule_from(std::string_view name);
+
+struct AggregatorOptions {
+  Rule rule = Rule::kl;
+  mpi::FixedPoint format = mpi::FixedPoint::one_word(40);  ///< of the uploads' sums; mmd always takes two words
+  double bandwidth = 0;                                    ///< d of mmd; 0: from the uploads (median_bandwidth)
+};
+
+struct Aggregation {
+  Gaussian theta;                        ///< the same bits on every rank; the old one where nothing was accepted
+  std::uint64_t accepted = 0;            ///< uploads used, over all ranks; 0: theta stays, which the caller says
+  std::vector<RejectedUpload> rejected;  ///< of this rank's uploads
+  double bandwidth = 0;                  ///< d that mmd used
+  int mmd_evaluations = 0;
+  std::int64_t mmd_unconverged = 0;  ///< weights whose Newton iteration ran to its limit
+};
+
+class Aggregator {
+ public:
+  Aggregator(const AggregatorOptions& options, Sums& sums) : options_(options), sums_(sums) {}
+
+  /// Collective over the Sums. `theta`: the Gaussian that was broadcast, [P]; `uploads`: those of this rank's
+  /// participants. kl, w2 and fedavg take one reduction of 2P sums beside one of the weights; kl a second one of P
+  /// where theta's mean is so far from the new one that the variance would cancel. Throws mpi::Error on all ranks where
+  /// sums do not fit their format.
+  Aggregation aggregate(const Gaussian& theta, std::span<const Upload> uploads) const;
+
+ private:
+  Gaussian kl(const AcceptedUploads& uploads, const Gaussian& theta, mpi::FixedPoint format) const;
+  Gaussian w2(const AcceptedUploads& uploads, std::size_t parameters) const;
+  Gaussian fedavg(const AcceptedUploads& uploads, std::size_t parameters) const;
+
+  AggregatorOptions options_;
+  Sums& sums_;
+};
+
+}  // namespace fedpp::federation

@@ -1,0 +1,27 @@
+// How the rounds change the learning rate, and when they end.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+namespace fedpp::federation {
+
+/// Factor on the learning rates in `round` (0-based) of `rounds`: "constant" 1; "cosine" (1 + cos(pi round/rounds))/2,
+/// from 1 down to almost 0; "inverse-sqrt" 1/sqrt(1 + round). Throws UserError for another name.
+double learning_rate_factor(std::string_view schedule, std::int64_t round, std::int64_t rounds);
+
+/// The best validated round so far and whether to go on. Plain data: it is part of a checkpoint.
+struct EarlyStopping {
+  std::int64_t patience = 0;     ///< stop after so many validations without improvement; 0: never
+  std::int64_t best_round = -1;  ///< -1: none yet
+  double best_score = -std::numeric_limits<double>::infinity();
+  std::int64_t validations_since_best = 0;
+
+  /// Enters the validation score of `round` (higher is better; one that is not finite is no improvement). True if it is
+  /// the new best: keep that round's state. Equal scores keep the earlier round.
+  bool enter(std::int64_t round, double score);
+  bool should_stop() const { return patience > 0 && validations_since_best >= patience; }
+};
+
+}  // namespace fedpp::federation

@@ -1,0 +1,303 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "config/error.hpp"
+#include "federation/aggregator.hpp"
+#include "federation/mmd_barycentre.hpp"
+#include "reference.hpp"
+
+namespace {
+using namespace fedpp::federation;
+using fedpp::mpi::FixedPoint;
+using reference::Case;
+using reference::random_case;
+
+Gaussian theta_of(std::size_t parameters, double mean = 0, double sd = 0.3) {
+  return {std::vector<double>(parameters, mean), std::vector<double>(parameters, sd)};
+}
+
+Aggregation aggregate(const Case& input, Rule rule, FixedPoint format = FixedPoint::one_word(40), double bandwidth = 0,
+                      double old_mean = 0) {
+  LocalSums sums;
+  const auto uploads = input.views();
+  return Aggregator({rule, format, bandwidth}, sums).aggregate(theta_of(input.parameters, old_mean), uploads);
+}
+
+void expect_close(const std::vector<double>& x, const std::vector<double>& y, double tolerance) {
+  ASSERT_EQ(x.size(), y.size());
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], y[i], tolerance * std::max(1.0, std::fabs(y[i]))) << i;
+}
+
+TEST(Aggregator, closed_form_rules_equal_plain_loops) {
+  for (const auto& [rule, name] : {std::pair{Rule::kl, "kl"}, {Rule::w2, "w2"}, {Rule::fedavg, "fedavg"}}) {
+    for (unsigned seed = 0; seed < 5; ++seed) {
+      const Case input = random_case(1 + 7 * seed, 20, 0.5, 0.4, 0.2, seed);
+      const auto expected = reference::barycentre(input, name);
+      const auto coarse = aggregate(input, rule).theta;
+      expect_close(coarse.mean, expected.mean, 1e-11);
+      expect_close(coarse.sd, expected.sd, 1e-9);
+      const auto fine = aggregate(input, rule, FixedPoint::two_words()).theta;
+      expect_close(fine.mean, expected.mean, 1e-15);
+      expect_close(fine.sd, expected.sd, 1e-14);
+    }
+  }
+}
+
+TEST(Aggregator, kl_minimises_the_weighted_sum_of_divergences) {
+  const Case input = random_case(9, 1, 0, 1, 0.5, 3);
+  const auto theta = aggregate(input, Rule::kl, FixedPoint::two_words()).theta;
+  const auto objective = [&](double mu, double sigma) {
+    double sum = 0;
+    for (std::size_t c = 0; c < input.uploads.size(); ++c) {
+      const double delta = input.uploads[c].sd[0], u = input.uploads[c].mean[0] - mu;
+      sum += input.alpha(c) * 0.5 * ((u * u + delta * delta) / (sigma * sigma) - 2 * std::log(delta / sigma) - 1);
+    }
+    return sum;
+  };
+  const double best = objective(theta.mean[0], theta.sd[0]);
+  for (const double h : {1e-3, 1e-2, 0.3}) {
+    for (int i = 0; i < 8; ++i) {
+      const double angle = i * std::acos(-1.0) / 4;
+      EXPECT_GT(objective(theta.mean[0] + h * std::cos(angle), theta.sd[0] * std::exp(h * std::sin(angle))), best);
+    }
+  }
+}
+
+TEST(Aggregator, kl_variance_survives_means_far_from_zero_and_from_theta) {
+  // Spec 2.1: r ~ 30, sd 1e-3; the raw second moment would lose all but two digits.
+  const Case input = random_case(10, 5, 30, 1e-3, 1e-3, 4);
+  const auto expected = reference::barycentre(input, "kl");
+  for (const double old_mean : {30.0, 29.9, 0.0}) {
+    expect_close(aggregate(input, Rule::kl, FixedPoint::one_word(44), 0, old_mean).theta.sd, expected.sd, 1e-8);
+    const auto fine = aggregate(input, Rule::kl, FixedPoint::two_words(), 0, old_mean).theta;
+    for (int p = 0; p < 5; ++p) EXPECT_NEAR(fine.sd[p] / expected.sd[p], 1, 1e-10);
+  }
+}
+
+TEST(Aggregator, weights_are_normalised_and_zero_weights_do_not_count) {
+  Case input = random_case(4, 3, 0, 1, 0.5, 5);
+  const auto theta = aggregate(input, Rule::w2, FixedPoint::two_words()).theta;
+  Case scaled = input;
+  for (auto& w : scaled.weights) w *= 4096;
+  EXPECT_EQ(aggregate(scaled, Rule::w2, FixedPoint::two_words()).theta.mean, theta.mean);
+  Case padded = input;
+  padded.uploads.push_back({{7, 7, 7}, {1, 1, 1}});
+  padded.weights.push_back(0);
+  EXPECT_EQ(aggregate(padded, Rule::w2, FixedPoint::two_words()).theta.mean, theta.mean);
+  std::fill(padded.weights.begin(), padded.weights.end(), 0.0);
+  EXPECT_THROW(aggregate(padded, Rule::w2), fedpp::mpi::Error);
+}
+
+TEST(Aggregator, bad_uploads_are_rejected_by_client_and_reason) {
+  const double nan = std::nan("");
+  for (const Rule rule : {Rule::kl, Rule::w2, Rule::fedavg, Rule::mmd}) {
+    const Case good = random_case(3, 2, 0, 1, 0.5, 6);
+    Case mixed = good;
+    for (const Gaussian& bad : {Gaussian{{nan, 0}, {1, 1}}, Gaussian{{0, 0}, {1, HUGE_VAL}}, Gaussian{{0, 0}, {0, 1}},
+                                Gaussian{{0, 0}, {1, -2}}}) {
+      mixed.uploads.push_back(bad);
+      mixed.weights.push_back(1);
+    }
+    const auto result = aggregate(mixed, rule);
+    EXPECT_EQ(result.accepted, 3u);
+    ASSERT_EQ(result.rejected.size(), 4u);
+    EXPECT_EQ(result.rejected[0].client, 3);
+    EXPECT_EQ(result.rejected[0].reason, "mean[0] = nan is not finite");
+    EXPECT_EQ(result.rejected[1].reason, "sd[1] = inf is not finite");
+    EXPECT_EQ(result.rejected[2].reason, "sd[0] = 0 is not positive");
+    EXPECT_EQ(result.rejected[3].client, 6);
+    EXPECT_EQ(result.rejected[3].reason, "sd[1] = -2 is not positive");
+    const auto alone = aggregate(good, rule).theta;
+    EXPECT_EQ(result.theta.mean, alone.mean);
+    EXPECT_EQ(result.theta.sd, alone.sd);
+  }
+}
+
+TEST(Aggregator, theta_stays_where_nothing_is_accepted) {
+  Case input = random_case(1, 2, 0, 1, 0.5, 7);
+  input.uploads[0].sd[1] = 0;
+  for (const Case& none : {input, Case{{}, {}, 2}}) {
+    const auto result = aggregate(none, Rule::mmd, FixedPoint::one_word(40), 0, 0.25);
+    EXPECT_EQ(result.accepted, 0u);
+    EXPECT_EQ(result.theta.mean, (std::vector<double>{0.25, 0.25}));
+    EXPECT_EQ(result.theta.sd, (std::vector<double>{0.3, 0.3}));
+  }
+}
+
+TEST(Aggregator, contributions_beyond_the_format_name_client_and_remedy) {
+  Case input = random_case(3, 2, 0, 1, 0.5, 8);
+  input.uploads[1].mean[1] = 1e9;
+  try {
+    aggregate(input, Rule::w2);
+    ADD_FAILURE() << "nothing thrown";
+  } catch (const fedpp::mpi::Error& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("client 1"), std::string::npos) << text;
+    EXPECT_NE(text.find("aggregation.fraction_bits"), std::string::npos) << text;
+  }
+}
+
+TEST(Aggregator, variances_below_the_resolution_are_an_error_not_a_zero) {
+  const Case input = random_case(3, 2, 0, 1, 1e-9, 9);
+  EXPECT_THROW(aggregate(input, Rule::fedavg), fedpp::mpi::Error);
+  EXPECT_NO_THROW(aggregate(input, Rule::fedavg, FixedPoint::two_words(100)));
+}
+
+TEST(Aggregator, names_of_rules) {
+  EXPECT_EQ(rule_from("mmd"), Rule::mmd);
+  EXPECT_THROW(rule_from("median"), fedpp::UserError);
+}
+
+// --- mmd
+// ---------------------------------------------------------------------------------------------------------------------
+
+// Nelder-Mead on (mu, log sigma) from the kl answer: knows nothing of derivatives.
+std::array<double, 2> nelder_mead(const Case& input, std::size_t p, std::array<double, 2> start, double d) {
+  const auto f = [&](const std::array<double, 2>& x) {
+    return reference::mmd_objective(input, p, x[0], std::exp(x[1]), d);
+  };
+  std::array<std::array<double, 2>, 3> x{start, start, start};
+  x[1][0] += 0.1 * std::exp(start[1]);
+  x[2][1] += 0.1;
+  for (int i = 0; i < 2000; ++i) {
+    std::sort(x.begin(), x.end(), [&](const auto& a, const auto& b) { return f(a) < f(b); });
+    const auto along = [&](double t) {
+      std::array<double, 2> y;
+      for (int k = 0; k < 2; ++k) y[k] = 0.5 * (x[0][k] + x[1][k]) * (1 + t) - t * x[2][k];
+      return y;
+    };
+    const auto reflected = along(1);
+    if (f(reflected) < f(x[0])) {
+      const auto expanded = along(2);
+      x[2] = f(expanded) < f(reflected) ? expanded : reflected;
+    } else if (f(reflected) < f(x[1])) {
+      x[2] = reflected;
+    } else {
+      const auto contracted = along(f(reflected) < f(x[2]) ? 0.5 : -0.5);
+      if (f(contracted) < f(x[2])) {
+        x[2] = contracted;
+      } else {
+        for (int j = 1; j < 3; ++j)
+          for (int k = 0; k < 2; ++k) x[j][k] = 0.5 * (x[0][k] + x[j][k]);
+      }
+    }
+  }
+  return x[0];
+}
+
+double best_on_grid(const Case& input, std::size_t p, double d) {
+  double lowest = HUGE_VAL, low = HUGE_VAL, high = -HUGE_VAL;
+  for (const auto& upload : input.uploads) {
+    low = std::min(low, upload.mean[p]);
+    high = std::max(high, upload.mean[p]);
+  }
+  for (int i = 0; i <= 200; ++i) {
+    for (int j = 0; j <= 100; ++j) {
+      const double mu = low + (high - low) * i / 200.0;
+      const double sigma = 1e-3 * std::pow(1e4 * (high - low + 1), j / 100.0);
+      lowest = std::min(lowest, reference::mmd_objective(input, p, mu, sigma, d));
+    }
+  }
+  return lowest;
+}
+
+struct Setting {
+  const char* name;
+  int clients;
+  double spread, sd, bandwidth;
+};
+class Mmd : public testing::TestWithParam<Setting> {};
+
+TEST_P(Mmd, is_a_minimum_below_the_kl_answer) {
+  const auto s = GetParam();
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    const Case input = random_case(s.clients, 4, 1.0, s.spread, s.sd, 100 + seed);
+    const auto kl = reference::barycentre(input, "kl");
+    const auto result = aggregate(input, Rule::mmd, FixedPoint::one_word(40), s.bandwidth);
+    const double d = result.bandwidth;
+    EXPECT_EQ(result.mmd_unconverged, 0);
+    EXPECT_LT(result.mmd_evaluations, 60);
+    for (std::size_t p = 0; p < input.parameters; ++p) {
+      const double mu = result.theta.mean[p], sigma = result.theta.sd[p];
+      const auto f = [&](double t, double l) {  // in units of the curvature's scale
+        return d * reference::mmd_objective(input, p, mu + t * std::hypot(d, sigma), sigma * std::exp(l), d);
+      };
+      const double best = f(0, 0), h = 1e-4;
+      EXPECT_LE(best, d * reference::mmd_objective(input, p, kl.mean[p], kl.sd[p], d) + 1e-14);
+      EXPECT_NEAR((f(h, 0) - f(-h, 0)) / (2 * h), 0, 1e-8);
+      EXPECT_NEAR((f(0, h) - f(0, -h)) / (2 * h), 0, 1e-8);
+      for (int i = 0; i < 16; ++i) {
+        const double angle = i * std::acos(-1.0) / 8;
+        EXPECT_GE(f(1e-3 * std::cos(angle), 1e-3 * std::sin(angle)), best - 1e-15);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Barycentre, Mmd,
+                         testing::Values(Setting{"typical", 10, 0.3, 0.1, 0}, Setting{"one_client", 1, 0.3, 0.1, 0.5},
+                                         Setting{"narrow_band", 10, 0.3, 0.1, 0.05},
+                                         Setting{"wide_band", 10, 0.3, 0.1, 10}, Setting{"far_apart", 5, 50, 0.1, 1},
+                                         Setting{"far_apart_two", 2, 50, 0.01, 1},
+                                         Setting{"very_far", 20, 1e3, 1e-3, 1e-2}, Setting{"tiny", 20, 1e-4, 1e-4, 0}),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(Mmd, equals_nelder_mead_and_the_grid_where_uploads_overlap) {
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    const Case input = random_case(8, 2, -0.5, 0.5, 0.3, 200 + seed);
+    const double d = 0.7;
+    const auto theta = aggregate(input, Rule::mmd, FixedPoint::one_word(40), d).theta;
+    const auto kl = reference::barycentre(input, "kl");
+    for (std::size_t p = 0; p < 2; ++p) {
+      const auto expected = nelder_mead(input, p, {kl.mean[p], std::log(kl.sd[p])}, d);
+      EXPECT_NEAR(theta.mean[p], expected[0], 1e-6);
+      EXPECT_NEAR(std::log(theta.sd[p]), expected[1], 1e-6);
+      EXPECT_LE(reference::mmd_objective(input, p, theta.mean[p], theta.sd[p], d), best_on_grid(input, p, d) + 1e-12);
+    }
+  }
+}
+
+TEST(Mmd, of_one_upload_is_that_upload) {
+  const Case input = random_case(1, 6, 0, 1, 0.5, 11);
+  for (const double d : {0.1, 1.0, 10.0}) {
+    const auto theta = aggregate(input, Rule::mmd, FixedPoint::one_word(40), d).theta;
+    expect_close(theta.mean, input.uploads[0].mean, 1e-12);
+    expect_close(theta.sd, input.uploads[0].sd, 1e-8);
+  }
+}
+
+TEST(Mmd, leaves_the_saddle_between_two_symmetric_uploads) {
+  // Far apart, small sds: mu = 0 has no gradient along mu but negative curvature once sigma has shrunk.
+  const Case input{{{{-3.0}, {0.01}}, {{3.0}, {0.01}}}, {1, 1}, 1};
+  const double d = 1.0;
+  const auto result = aggregate(input, Rule::mmd, FixedPoint::one_word(40), d);
+  const double mu = result.theta.mean[0], sigma = result.theta.sd[0];
+  const auto f = [&](double m, double s) { return reference::mmd_objective(input, 0, m, s, d); };
+  const double best = f(mu, sigma);
+  EXPECT_LT(f(mu, sigma), f(0, std::hypot(3.0, 0.01)));
+  for (const double h : {1e-3, 1e-2}) {
+    for (int i = 0; i < 16; ++i) {
+      const double angle = i * std::acos(-1.0) / 8;
+      EXPECT_GE(f(mu + h * std::cos(angle), sigma * std::exp(h * std::sin(angle))), best) << mu << " " << sigma;
+    }
+  }
+}
+
+TEST(Mmd, bandwidth_is_the_median_distance) {
+  for (const int clients : {1, 4, 7}) {
+    const Case input = random_case(clients, 5, 0, 1, 0.5, 12 + clients);
+    const auto kl = reference::barycentre(input, "kl");
+    std::vector<double> distances;
+    for (const auto& upload : input.uploads)
+      for (int p = 0; p < 5; ++p) distances.push_back(std::fabs(upload.mean[p] - kl.mean[p]));
+    std::sort(distances.begin(), distances.end());
+    const double median = distances[(distances.size() + 1) / 2 - 1];
+    const double expected = std::max(1e-3, std::sqrt(2.0) * median);
+    EXPECT_NEAR(aggregate(input, Rule::mmd).bandwidth, expected, 1e-14);
+  }
+}
+}  // namespace
