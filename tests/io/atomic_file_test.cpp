@@ -1,0 +1,78 @@
+#include "io/atomic_file.hpp"
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "io/support.hpp"
+
+namespace fedpp::io {
+namespace {
+
+TEST(AtomicFile, ReplacesTheWholeFileAndLeavesNothingBeside) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.txt";
+  write_file(path, "first, and longer");
+  write_file(path, "second");
+  EXPECT_EQ(bytes_of(path), "second");
+  EXPECT_EQ(folder.entries(), 1u);
+  write_file(path, "");
+  EXPECT_EQ(bytes_of(path), "");
+}
+
+TEST(AtomicFile, WritesJson) {
+  TemporaryFolder folder;
+  write_json(folder / "a.json", nlohmann::json{{"b", 1.5}, {"a", {1, 2}}});
+  EXPECT_EQ(nlohmann::json::parse(bytes_of(folder / "a.json")), (nlohmann::json{{"a", {1, 2}}, {"b", 1.5}}));
+  nlohmann::ordered_json ordered;
+  ordered["z"] = 1;
+  ordered["a"] = std::numeric_limits<double>::quiet_NaN();
+  write_json(folder / "b.json", ordered);
+  EXPECT_EQ(bytes_of(folder / "b.json"), "{\n  \"z\": 1,\n  \"a\": null\n}\n");
+}
+
+TEST(AtomicFile, MissingFolderIsNamed) {
+  TemporaryFolder folder;
+  const std::string path = folder / "none/a.txt";
+  expect_error(error_of([&] { write_file(path, "x"); }), path + ": cannot write: No such file or directory",
+               "does its folder exist");
+}
+
+TEST(AtomicFile, FolderInTheWayIsNamed) {
+  TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "a");
+  expect_error(error_of([&] { write_file(folder / "a", "x"); }), folder / "a: cannot rename", "directory");
+  EXPECT_EQ(folder.entries(), 1u);
+}
+
+TEST(AtomicFile, FailedWriteKeepsTheOldFile) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.txt";
+  write_file(path, "old");
+  std::string text;
+  {
+    FileSizeLimit limit(1000);
+    text = error_of([&] { write_file(path, std::string(5000, 'x')); });
+  }
+  expect_error(text, path + ": cannot write: ", "File too large");
+  EXPECT_EQ(bytes_of(path), "old");
+  EXPECT_EQ(folder.entries(), 1u);
+}
+
+TEST(AtomicFile, FullDiskIsNamed) {
+  // Writing through a link to /dev/full fails as on a full disk.
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  TemporaryFolder folder;
+  std::filesystem::create_symlink("/dev/full", folder / "a.txt.partial");
+  expect_error(error_of([&] { write_file(folder / "a.txt", "x"); }),
+               folder / "a.txt: cannot write: No space left on device", "free some space");
+  EXPECT_EQ(folder.entries(), 0u);
+}
+
+TEST(AtomicFile, FolderOfAPath) {
+  EXPECT_EQ(folder_of("a.txt"), ".");
+  EXPECT_EQ(folder_of("b/a.txt"), "b");
+  EXPECT_EQ(folder_of("/a.txt"), "/");
+}
+
+}  // namespace
+}  // namespace fedpp::io

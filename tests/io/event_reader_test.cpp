@@ -1,0 +1,206 @@
+#include "io/event_reader.hpp"
+
+#include <vector>
+
+#include "io/support.hpp"
+
+namespace fedpp::io {
+
+static bool operator==(const SequenceRecord& a, const SequenceRecord& b) {
+  return a.id == b.id && a.times == b.times && a.types == b.types && a.first_line == b.first_line;
+}
+
+namespace {
+
+std::vector<SequenceRecord> records_of(const std::string& path, std::int64_t max_sequences = 0) {
+  std::vector<SequenceRecord> records;
+  read_sequences(path, [&](SequenceRecord& record) { records.push_back(std::move(record)); }, max_sequences);
+  return records;
+}
+
+using Records = std::vector<SequenceRecord>;
+
+class EventReader : public testing::Test {
+ protected:
+  /// Expects that reading this content fails with "path:line: ..." that contains `part`.
+  void refuses(const std::string& name, const std::string& content, int line, const std::string& part) {
+    const std::string path = put(folder_ / name, content);
+    expect_error(error_of([&] { records_of(path); }), path + ":" + std::to_string(line) + ": ", part);
+  }
+  void refuses_windows(const std::string& content, int line, const std::string& part) {
+    const std::string path = put(folder_ / "windows.csv", content);
+    expect_error(error_of([&] { read_windows(path); }), path + ":" + std::to_string(line) + ": ", part);
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(EventReader, Csv) {
+  const std::string text = "sequence,time,type\n5,0.5,2\n5,0.5,0\n5,1e1,1\n\n-2,-3.25,0\n";
+  const Records expected{{5, {0.5, 0.5, 10}, {2, 0, 1}, 2}, {-2, {-3.25}, {0}, 6}};
+  EXPECT_EQ(records_of(put(folder_ / "a.csv", text)), expected);
+  EXPECT_EQ(records_of(put(folder_ / "a.csv.gz", gzip(text))), expected);
+  EXPECT_EQ(records_of(folder_ / "a.csv", 1), Records{expected[0]});
+}
+
+TEST_F(EventReader, CsvColumnsComeInAnyOrderAndTypeMayBeMissing) {
+  EXPECT_EQ(records_of(put(folder_ / "a.csv", "type, time ,note,\"sequence\"\r\n1, +2.5E-3 ,x,\"7\"\r\n3,1,,7")),
+            (Records{{7, {0.0025, 1}, {1, 3}, 2}}));
+  EXPECT_EQ(records_of(put(folder_ / "b.csv", "time,sequence\n1,0\n2,0\n1,1\n")),
+            (Records{{0, {1, 2}, {0, 0}, 2}, {1, {1}, {0}, 4}}));
+}
+
+TEST_F(EventReader, CsvTimesAreReadToTheLastBit) {
+  for (const double time : {0.1, 1.0 / 3, 151157.1726, 5e-324, 1.7976931348623157e308, 123456789012345678.0}) {
+    char text[100];
+    std::snprintf(text, sizeof text, "sequence,time\n0,%.17g\n", time);
+    EXPECT_EQ(records_of(put(folder_ / "a.csv", text)).at(0).times.at(0), time);
+  }
+}
+
+TEST_F(EventReader, CsvErrorsNameFileAndLine) {
+  const std::string head = "sequence,time,type\n";
+  refuses("a.csv", head + "0,1,0\n0,3,0\n0,2.5,0\n", 4, "sequence 0: time 2.5 comes after 3; sort");
+  refuses("a.csv", head + "0,1,0\n0,nan,0\n", 3, "sequence 0: time nan is not finite");
+  refuses("a.csv", head + "0,-inf,0\n", 2, "sequence 0: time -inf is not finite");
+  refuses("a.csv", head + "0,1e999,0\n", 2, "time '1e999' is outside the range");
+  refuses("a.csv", head + "0,abc,0\n", 2, "time 'abc' is not a number; write it like");
+  refuses("a.csv", head + "0,1.5x,0\n", 2, "time '1.5x' is not a number");
+  refuses("a.csv", head + "0,,0\n", 2, "time '' is not a number");
+  refuses("a.csv", head + "0,1,-1\n", 2, "sequence 0: type -1 is negative; number the types from 0");
+  refuses("a.csv", head + "0,1,1.5\n", 2, "type '1.5' is not an integer");
+  refuses("a.csv", head + "0,1,2.0\n", 2, "type '2.0' is not an integer");
+  refuses("a.csv", head + "0,1,1000000\n", 2, "sequence 0: type 1000000 is above 999999");
+  refuses("a.csv", head + "0,1,99999999999999999999\n", 2, "type '99999999999999999999' is too large");
+  refuses("a.csv", head + "x,1,0\n", 2, "sequence 'x' is not an integer");
+  refuses("a.csv", head + "0,1,0\n1,1,0\n0,2,0\n", 4, "sequence 0 appears again (it began on line 2");
+  refuses("a.csv", head + "0,1,0\n0,1\n", 3, "'0,1' has 2 fields; the header has 3");
+  refuses("a.csv", head + "0,1,0,5\n", 2, "has 4 fields; the header has 3");
+  refuses("a.csv", head, 1, "header but no events");
+  refuses("a.csv", "sequence,when,type\n0,1,0\n", 1,
+          "column 'time' is missing: the header is 'sequence,when,type'; expected sequence,time[,type]");
+  refuses("a.csv", "time;type;sequence\n", 1, "column 'sequence' is missing");
+  refuses("a.csv", "sequence,time,time\n", 1, "column 'time' comes twice");
+  refuses("a.csv", "sequence,time,mark\n0,1,0\n", 1, "there is no column 'type' but 'mark'");
+  refuses("a.csv", "0,1,0\n", 1, "column 'sequence' is missing");
+  refuses("a.csv.gz", gzip(head + "0,2,0\n0,1,0\n"), 3, "time 1 comes after 2");
+  const std::string empty = put(folder_ / "empty.csv", "");
+  EXPECT_EQ(error_of([&] { records_of(empty); }),
+            empty + ": the file is empty; expected a header line sequence,time[,type]");
+}
+
+TEST_F(EventReader, DamagedGzipIsReportedInsteadOfItsEffects) {
+  std::string text = "sequence,time,type\n";
+  unsigned state = 1;
+  for (int i = 0; i < 20000; ++i)
+    text += "0," + std::to_string(i) + "." + std::to_string((state = state * 1664525u + 1013904223u) % 1000) + ",0\n";
+  const std::string whole = gzip(text);
+  for (std::size_t at = 100; at < whole.size(); at += 4001) {
+    std::string bytes = whole;
+    bytes[at] = static_cast<char>(bytes[at] ^ 16);
+    const std::string path = put(folder_ / "a.csv.gz", bytes);
+    expect_error(error_of([&] { records_of(path); }), path + ":", "gzip data");
+  }
+}
+
+TEST_F(EventReader, JsonLines) {
+  const std::string text =
+      "{\"seq_idx\": 4, \"dim_process\": 3, \"time_since_start\": [0, 0.5, 0.5], \"type_event\": [2, 0, 1]}\n"
+      "\n"
+      "{\"time_since_start\": [1.25e1], \"type_event\": [0]}";
+  const Records expected{{4, {0, 0.5, 0.5}, {2, 0, 1}, 1}, {1, {12.5}, {0}, 3}};
+  EXPECT_EQ(records_of(put(folder_ / "a.jsonl", text)), expected);
+  EXPECT_EQ(records_of(put(folder_ / "a.jsonl.gz", gzip(text))), expected);
+  EXPECT_EQ(records_of(put(folder_ / "a.json", text)), expected);
+  EXPECT_EQ(records_of(folder_ / "a.jsonl", 1), Records{expected[0]});
+}
+
+TEST_F(EventReader, JsonArray) {
+  const std::string text =
+      "[\n  {\"note\": \"braces } ] \\\" in text\",\n   \"time_since_start\": [0, 1],\n   \"type_event\": [1, 0]},\n"
+      "  {\"time_since_start\": [2], \"type_event\": [3]}, {\"time_since_start\": [4], \"type_event\": [5]}\n]\n";
+  const Records expected{{0, {0, 1}, {1, 0}, 2}, {1, {2}, {3}, 5}, {2, {4}, {5}, 5}};
+  EXPECT_EQ(records_of(put(folder_ / "a.json", text)), expected);
+  EXPECT_EQ(records_of(put(folder_ / "a.json.gz", gzip(text))), expected);
+  EXPECT_EQ(records_of(folder_ / "a.json", 2).size(), 2u);
+}
+
+TEST_F(EventReader, JsonErrorsNameFileAndLine) {
+  const std::string good = "{\"time_since_start\": [0, 1], \"type_event\": [0, 0]}\n";
+  const auto object = [](const std::string& times, const std::string& types) {
+    return "{\"time_since_start\": " + times + ", \"type_event\": " + types + "}\n";
+  };
+  refuses("a.jsonl", good + object("[0, 2, 1]", "[0, 0, 0]"), 2, "sequence 1: event 3: time 1 comes after 2; sort");
+  refuses("a.jsonl", good + object("[0, NaN]", "[0, 0]"), 2, "NaN or Infinity stands among the values");
+  refuses("a.jsonl", object("[0, Infinity]", "[0, 0]"), 1, "NaN or Infinity stands among the values");
+  refuses("a.jsonl", object("[0, null]", "[0, 0]"), 1, "sequence 0: event 2: time null is not a number");
+  refuses("a.jsonl", object("[0, 1e999]", "[0, 0]"), 1, "is not JSON: number overflow");
+  refuses("a.jsonl", object("[0, 1]", "[0]"), 1, "sequence 0: there are 2 times but 1 types");
+  refuses("a.jsonl", object("[0, 1]", "[0, -1]"), 1, "sequence 0: event 2: type -1 is negative");
+  refuses("a.jsonl", object("[0, 1]", "[0.5, 1]"), 1, "sequence 0: event 1: type 0.5 is not an integer");
+  refuses("a.jsonl", object("[0]", "[\"x\"]"), 1, "type \"x\" is not an integer");
+  refuses("a.jsonl", object("[0]", "[1000000]"), 1, "type 1000000 is above 999999");
+  refuses("a.jsonl", object("[0]", "[18446744073709551615]"), 1, "type 18446744073709551615 is above 999999");
+  refuses("a.jsonl", good + good + object("[]", "[]"), 3, "sequence 2 has no events; remove it");
+  refuses("a.jsonl", "{\"type_event\": [0]}\n", 1, "key 'time_since_start' is missing");
+  refuses("a.jsonl", "{\"time_since_start\": [0]}\n", 1, "key 'type_event' is missing");
+  refuses("a.jsonl", object("3", "[0]"), 1, "'time_since_start' is not an array");
+  refuses("a.jsonl", "[1]\n", 1, "expected an object");
+  refuses("a.jsonl", good + "{\"time_since_start\": [0,\n", 2, "is not JSON: parse error");
+  refuses("a.jsonl", "{\"seq_idx\": 1, " + good.substr(1) + "{\"seq_idx\": 1, " + good.substr(1), 2,
+          "sequence 1 appears again (it is also on line 1)");
+  refuses("a.jsonl", "{\"seq_idx\": 1.5, " + good.substr(1), 1, "seq_idx 1.5 is not an integer");
+  refuses("a.json", "[" + good + "," + object("[2, 1]", "[0, 0]") + "]", 2,
+          "sequence 1: event 2: time 1 comes after 2");
+  refuses("a.json", "[" + good + good + "]", 2, "'{' is not expected here");
+  refuses("a.json", "[" + good + "] x", 2, "'x' is not expected here");
+  refuses("a.json", "[" + good + ",", 2, "the JSON array does not end");
+  refuses("a.json", "5", 1, "'5' is not expected here");
+  for (const char* content : {"", "[]", "\n \n"}) {
+    const std::string path = put(folder_ / "empty.json", content);
+    expect_error(error_of([&] { records_of(path); }), path + ": the file has no sequences", "time_since_start");
+  }
+}
+
+TEST_F(EventReader, UnknownSuffixNamesTheKnownOnes) {
+  const std::string path = put(folder_ / "a.pkl", "x");
+  EXPECT_EQ(error_of([&] { records_of(path); }),
+            path +
+                ": the format is not known from the file's name; it must end in one of .csv, .csv.gz, .jsonl, "
+                ".jsonl.gz, .json, .json.gz, .h5, .hdf5");
+  const std::string none = folder_ / "none.csv";
+  EXPECT_EQ(error_of([&] { records_of(none); }), none + ": cannot open: No such file or directory");
+}
+
+TEST_F(EventReader, Windows) {
+  const std::string text = "sequence,start,end\n3,0,1\n3,1,2.5\n3,4,5\n1,-1,1e2\n";
+  for (const std::string& path : {put(folder_ / "w.csv", text), put(folder_ / "w.csv.gz", gzip(text))}) {
+    const std::vector<SequenceWindows> all = read_windows(path);
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_EQ(all[0].id, 3);
+    EXPECT_EQ(all[0].first_line, 2);
+    ASSERT_EQ(all[0].windows.size(), 3u);
+    EXPECT_EQ(all[0].windows[1].start, 1);
+    EXPECT_EQ(all[0].windows[1].end, 2.5);
+    EXPECT_EQ(all[1].id, 1);
+    EXPECT_EQ(all[1].windows.at(0).end, 100);
+  }
+}
+
+TEST_F(EventReader, WindowErrorsNameFileAndLine) {
+  const std::string head = "sequence,start,end\n";
+  refuses_windows(head + "0,1,1\n", 2, "sequence 0: window [1, 1] has no length");
+  refuses_windows(head + "0,2,1\n", 2, "sequence 0: window [2, 1] has no length");
+  refuses_windows(head + "0,0,2\n0,1,3\n", 3,
+                  "sequence 0: window [1, 3] begins before the end of the preceding one, [0, 2]; sort and merge");
+  refuses_windows(head + "0,0,nan\n", 2, "window [0, nan] is not finite");
+  refuses_windows(head + "0,-inf,1\n", 2, "is not finite");
+  refuses_windows(head + "0,0,1\n1,0,1\n0,2,3\n", 4, "sequence 0 appears again (it began on line 2");
+  refuses_windows(head, 1, "header but no windows");
+  refuses_windows("sequence,start\n", 1, "column 'end' is missing");
+  refuses_windows(head + "0,x,1\n", 2, "start 'x' is not a number");
+  const std::string path = put(folder_ / "w.jsonl", "{}");
+  expect_error(error_of([&] { read_windows(path); }), path + ": windows are a CSV table", "");
+}
+
+}  // namespace
+}  // namespace fedpp::io

@@ -1,0 +1,330 @@
+#include "io/hdf5.hpp"
+
+#include <hdf5.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "io/support.hpp"
+
+namespace fedpp::io {
+namespace {
+
+TEST(Hdf5, RoundTripOfArraysAndScalars) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.h5";
+  const std::vector<double> doubles{1.5, -0.0, std::numeric_limits<double>::infinity(), 1e-310, 0.1, 3};
+  const std::vector<std::int64_t> integers{std::numeric_limits<std::int64_t>::min(),
+                                           std::numeric_limits<std::int64_t>::max()};
+  const std::vector<std::uint64_t> unsigneds{std::numeric_limits<std::uint64_t>::max(), 0};
+  const std::vector<std::uint8_t> octets{0, 255, 7};
+  const std::vector<std::string> texts{"", "zwei", "trois \xC3\xA9t\xC3\xA9"};
+  {
+    File file = File::create(path);
+    file.write("matrix", std::span<const double>(doubles), {2, 3});
+    file.write("group/inner/integers", integers);
+    file.write("unsigneds", unsigneds);
+    file.write("octets", octets);
+    file.write("texts", texts);
+    file.write("empty", std::vector<double>{});
+    file.write("hollow", std::span<const double>(), {3, 0});
+    file.write("no_texts", std::vector<std::string>{});
+    file.write_scalar("number", 2.25);
+    file.write_scalar("count", std::int64_t{-3});
+    file.write_scalar("text", std::string("one"));
+    file.close();
+  }
+  const File file = File::open_read(path);
+  const Array<double> matrix = file.read<double>("matrix", 2);
+  EXPECT_EQ(matrix.shape, (Shape{2, 3}));
+  EXPECT_EQ(matrix.values, doubles);
+  EXPECT_TRUE(std::signbit(matrix.values[1]));
+  EXPECT_EQ(file.read_vector<std::int64_t>("group/inner/integers"), integers);
+  EXPECT_EQ(file.group("group").read_vector<std::int64_t>("inner/integers"), integers);
+  EXPECT_EQ(file.read_vector<std::uint64_t>("unsigneds"), unsigneds);
+  EXPECT_EQ(file.read_vector<std::uint8_t>("octets"), octets);
+  EXPECT_EQ(file.read_vector<std::string>("texts"), texts);
+  EXPECT_TRUE(file.read_vector<double>("empty").empty());
+  EXPECT_EQ(file.read<double>("hollow").shape, (Shape{3, 0}));
+  EXPECT_TRUE(file.read_vector<std::string>("no_texts").empty());
+  EXPECT_EQ(file.read_scalar<double>("number"), 2.25);
+  EXPECT_EQ(file.read_scalar<std::int64_t>("count"), -3);
+  EXPECT_EQ(file.read_scalar<std::string>("text"), "one");
+  EXPECT_EQ(file.info("matrix").kind, ElementKind::kFloat);
+  EXPECT_EQ(file.info("octets").kind, ElementKind::kInteger);
+  EXPECT_EQ(file.info("texts").kind, ElementKind::kString);
+  EXPECT_EQ(file.info("number").shape, Shape{});
+}
+
+TEST(Hdf5, DeflatedArraysOfManyChunks) {
+  TemporaryFolder folder;
+  std::vector<double> values(300 * 1000);
+  std::iota(values.begin(), values.end(), 0.0);
+  File file = File::create(folder / "a.h5");
+  file.write("a", std::span<const double>(values), {300, 1000}, 4);
+  file.close();
+  EXPECT_LT(std::filesystem::file_size(folder / "a.h5"), values.size() * 8 / 2);
+  EXPECT_EQ(File::open_read(folder / "a.h5").read<double>("a", 2).values, values);
+}
+
+TEST(Hdf5, GroupsAndExistence) {
+  TemporaryFolder folder;
+  File file = File::create(folder / "a.h5");
+  Group group = file.create_group("b/c");
+  group.write_scalar("x", 1.0);
+  file.create_group("a");
+  file.write_scalar("d", 1.0);
+  EXPECT_EQ(file.children(), (std::vector<std::string>{"a", "b", "d"}));
+  EXPECT_EQ(group.path(), "/b/c");
+  EXPECT_EQ(file.group("b").group("c").path(), "/b/c");
+  EXPECT_TRUE(file.exists("b/c/x"));
+  EXPECT_FALSE(file.exists("b/none/x"));
+  EXPECT_FALSE(file.exists("none"));
+  EXPECT_TRUE(file.is_group("b"));
+  EXPECT_FALSE(file.is_group("d"));
+  EXPECT_TRUE(file.is_dataset("d"));
+  EXPECT_FALSE(file.is_dataset("none"));
+}
+
+TEST(Hdf5, Attributes) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.h5";
+  {
+    File file = File::create(path);
+    file.set_attribute("real", 0.1);
+    file.set_attribute("integer", std::int64_t{-5});
+    file.set_attribute("unsigned", std::uint64_t{1} << 63);
+    file.set_attribute("text", "old");
+    file.set_attribute("text", std::string("new \xC2\xB5"));
+    file.close();
+  }
+  const File file = File::open_read(path);
+  EXPECT_EQ(file.attribute<double>("real"), 0.1);
+  EXPECT_EQ(file.attribute<std::int64_t>("integer"), -5);
+  EXPECT_EQ(file.attribute<double>("integer"), -5.0);
+  EXPECT_EQ(file.attribute<std::uint64_t>("unsigned"), std::uint64_t{1} << 63);
+  EXPECT_EQ(file.attribute<std::string>("text"), "new \xC2\xB5");
+  EXPECT_TRUE(file.has_attribute("real"));
+  EXPECT_FALSE(file.has_attribute("none"));
+  EXPECT_EQ(error_of([&] { file.attribute<double>("none"); }), path + ": /@none: there is no such attribute");
+  expect_error(error_of([&] { file.attribute<std::int64_t>("real"); }),
+               path + ": /@real: holds 64-bit floating point; expected integers", "");
+  expect_error(error_of([&] { file.attribute<double>("text"); }),
+               path + ": /@text: holds string; expected floating-point", "");
+  expect_error(error_of([&] { file.attribute<std::string>("real"); }),
+               path + ": /@real: holds 64-bit floating point; expected strings", "");
+}
+
+/// Types that other programs write: narrower numbers, strings of fixed size with either padding.
+TEST(Hdf5, ForeignTypes) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.h5";
+  {
+    const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hsize_t two[] = {2};
+    const hid_t space = H5Screate_simple(1, two, nullptr), null = H5Screate(H5S_NULL);
+    const auto write = [&](const char* name, hid_t file_type, hid_t memory_type, const void* data) {
+      const hid_t set = H5Dcreate2(file, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+      H5Dwrite(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
+      H5Dclose(set);
+    };
+    const double halves[] = {0.5, -2.0};
+    const std::int64_t small[] = {-1, 2};
+    write("float32be", H5T_IEEE_F32BE, H5T_NATIVE_DOUBLE, halves);
+    write("int16", H5T_STD_I16BE, H5T_NATIVE_INT64, small);
+    write("uint32", H5T_STD_U32LE, H5T_NATIVE_INT64, &small[1]);
+    const hid_t padded = H5Tcopy(H5T_C_S1);
+    H5Tset_size(padded, 4);
+    H5Tset_strpad(padded, H5T_STR_NULLPAD);
+    write("nullpad", padded, padded, "ab\0\0abcd");
+    H5Tset_strpad(padded, H5T_STR_SPACEPAD);
+    write("spacepad", padded, padded, "ab  a cd");
+    H5Dclose(H5Dcreate2(file, "null", H5T_NATIVE_DOUBLE, null, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Tclose(padded);
+    H5Sclose(space);
+    H5Sclose(null);
+    H5Fclose(file);
+  }
+  const File file = File::open_read(path);
+  EXPECT_EQ(file.read_vector<double>("float32be"), (std::vector<double>{0.5, -2.0}));
+  EXPECT_EQ(file.read_vector<std::int64_t>("int16"), (std::vector<std::int64_t>{-1, 2}));
+  EXPECT_EQ(file.read_vector<std::int64_t>("uint32").at(0), 2);
+  EXPECT_EQ(file.read_vector<std::string>("nullpad"), (std::vector<std::string>{"ab", "abcd"}));
+  EXPECT_EQ(file.read_vector<std::string>("spacepad"), (std::vector<std::string>{"ab", "a cd"}));
+  expect_error(error_of([&] { file.read_vector<std::uint64_t>("int16"); }),
+               path + ": /int16: holds signed 16-bit integer; expected unsigned", "");
+  expect_error(error_of([&] { file.read_vector<std::uint8_t>("uint32"); }),
+               path + ": /uint32: holds unsigned 32-bit integer", "8-bit");
+  expect_error(error_of([&] { file.read_vector<double>("null"); }), path + ": /null: is an empty", "");
+}
+
+TEST(Hdf5, ReadsRefuseWrongClassAndRank) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.h5";
+  File file = File::create(path);
+  Group group = file.create_group("g");
+  group.write("m", std::span<const double>(std::vector<double>(6)), {2, 3});
+  file.write("i", std::vector<std::int64_t>{1});
+  file.write("u", std::vector<std::uint64_t>{1});
+  file.write("s", std::vector<std::string>{"x"});
+  EXPECT_EQ(error_of([&] { group.read<double>("m", 1); }), path + ": /g/m: is shape (2, 3); expected rank 1");
+  EXPECT_EQ(error_of([&] { file.read_scalar<std::int64_t>("i"); }), path + ": /i: is shape (1); expected rank 0");
+  expect_error(error_of([&] { file.read<double>("i"); }),
+               path + ": /i: holds signed 64-bit integer; expected floating-point", "");
+  expect_error(error_of([&] { group.read<std::int64_t>("m"); }),
+               path + ": /g/m: holds 64-bit floating point; expected integers", "");
+  expect_error(error_of([&] { file.read<std::int64_t>("u"); }),
+               path + ": /u: holds unsigned 64-bit integer; expected integers that fit", "");
+  expect_error(error_of([&] { file.read<double>("s"); }), path + ": /s: holds string", "");
+  expect_error(error_of([&] { file.read<std::string>("i"); }),
+               path + ": /i: holds signed 64-bit integer; expected strings", "");
+  expect_error(error_of([&] { file.read<double>("none"); }), path + ": /none: cannot open the array: ", "none");
+  expect_error(error_of([&] { file.read<double>("g"); }), path + ": /g: cannot open the array: ", "");
+  expect_error(error_of([&] { file.group("none"); }), path + ": /none: cannot open the group: ", "");
+}
+
+TEST(Hdf5, WritesRefuseWhatCannotBe) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.h5";
+  File file = File::create(path);
+  file.write_scalar("x", 1.0);
+  expect_error(error_of([&] { file.write_scalar("x", 2.0); }), path + ": /x: cannot create the array: ", "exists");
+  expect_error(error_of([&] { file.write("m", std::span<const double>(std::vector<double>(5)), {2, 3}); }),
+               path + ": /m: 5 values do not fill shape (2, 3)", "");
+  expect_error(error_of([&] { file.write("t", std::vector<std::string>{std::string("a\0b", 3)}); }),
+               path + ": /t: ", "NUL");
+  expect_error(error_of([&] { file.set_attribute("t", std::string("a\0b", 3)); }), path + ": /@t: ", "NUL");
+  expect_error(error_of([&] { file.create_group("x"); }), path + ": /x: cannot create the group: ", "");
+  file.close();
+  File reader = File::open_read(path);
+  expect_error(error_of([&] { reader.write_scalar("y", 1.0); }),
+               path + ": /y: cannot create the array: ", "no write intent");
+}
+
+TEST(Hdf5, FilesThatCannotBeOpenedSayWhy) {
+  TemporaryFolder folder;
+  const std::string none = folder / "none.h5";
+  EXPECT_EQ(error_of([&] { File::open_read(none); }), none + ": cannot open: No such file or directory");
+  const std::string text = put(folder / "text.h5", "not HDF5");
+  EXPECT_EQ(error_of([&] { File::open_read(text); }), text + ": is not an HDF5 file");
+  EXPECT_EQ(error_of([&] { File::open_append(folder.path()); }),
+            folder.path() + ": is a folder; expected an HDF5 file");
+  const std::string inside = folder / "none/a.h5";
+  expect_error(error_of([&] { File::create(inside); }),
+               inside + ": cannot create the file: ", "No such file or directory");
+  expect_error(error_of([&] { File::create(folder / "a.h5", 100); }), folder / "a.h5: user block: ", "");
+}
+
+TEST(Hdf5, AppendsToAFileAndKeepsTheUserBlock) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.h5";
+  {
+    File file = File::create(path, 1024);
+    file.write_scalar("x", 1.0);
+    file.close();
+  }
+  {
+    File file = File::open_append(path);
+    file.write_scalar("y", 2.0);
+    file.close();
+  }
+  EXPECT_EQ(bytes_of(path).substr(0, 1024), std::string(1024, '\0'));
+  EXPECT_EQ(bytes_of(path).substr(1025, 3), "HDF");
+  const File file = File::open_read(path);
+  EXPECT_EQ(file.read_scalar<double>("x") + file.read_scalar<double>("y"), 3.0);
+}
+
+TEST(Hdf5, SlicesOfOneDimension) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.h5";
+  File file = File::create(path);
+  file.write("a", std::vector<double>{0, 1, 2, 3, 4});
+  file.write("m", std::span<const double>(std::vector<double>(4)), {2, 2});
+  EXPECT_EQ(file.read_slice<double>("a", 1, 3), (std::vector<double>{1, 2, 3}));
+  EXPECT_TRUE(file.read_slice<double>("a", 5, 0).empty());
+  EXPECT_EQ(error_of([&] { file.read_slice<double>("a", 3, 3); }), path + ": /a: has 5 elements; [3, 6) was asked for");
+  expect_error(error_of([&] { file.read_slice<double>("a", 6, 0); }), path + ": /a: has 5 elements", "");
+  EXPECT_EQ(error_of([&] { file.read_slice<double>("m", 0, 1); }), path + ": /m: is shape (2, 2); expected rank 1");
+  expect_error(error_of([&] { file.read_slice<std::int64_t>("a", 0, 1); }), path + ": /a: holds 64-bit floating point",
+               "");
+}
+
+TEST(Hdf5, AppendableDatasetsGrowOverChunks) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.h5";
+  std::vector<std::int64_t> expected;
+  {
+    File file = File::create(path);
+    AppendableDataset<std::int64_t> data(file, "deep/data", 16);
+    for (std::int64_t length : {1, 0, 15, 3, 16, 100, 7}) {
+      std::vector<std::int64_t> piece;
+      for (std::int64_t i = 0; i < length; ++i) piece.push_back(static_cast<std::int64_t>(expected.size()) * 3 + i);
+      data.append(std::span<const std::int64_t>(piece));
+      expected.insert(expected.end(), piece.begin(), piece.end());
+      data.append(-length);
+      expected.push_back(-length);
+      EXPECT_EQ(data.size(), expected.size());
+    }
+    data.close();
+    AppendableDataset<double> nothing(file, "nothing", 16);
+    nothing.close();
+    file.close();
+  }
+  const File file = File::open_read(path);
+  EXPECT_EQ(file.read_vector<std::int64_t>("deep/data"), expected);
+  EXPECT_TRUE(file.read_vector<double>("nothing").empty());
+}
+
+TEST(Hdf5, DamagedChunksAreFoundByTheirChecksum) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.h5";
+  const std::vector<double> values(1000, 0.1);
+  {
+    File file = File::create(path);
+    AppendableDataset<double> data(file, "data", 1000, 0);
+    data.append(std::span<const double>(values));
+    data.close();
+    file.close();
+  }
+  std::string bytes = bytes_of(path);
+  // Shuffled bytes of 0.1: a long run of one value.
+  const std::size_t at = bytes.find(std::string(100, '\x99'));
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + 50] = static_cast<char>(bytes[at + 50] ^ 4);
+  put(path, bytes);
+  const File file = File::open_read(path);
+  expect_error(error_of([&] { file.read_vector<double>("data"); }), path + ": /data: cannot read: ", "checksum");
+}
+
+TEST(Hdf5, FullDiskIsAnError) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.h5";
+  std::string text;
+  {
+    FileSizeLimit limit(20000);
+    text = error_of([&] {
+      File file = File::create(path);
+      file.write("a", std::vector<double>(100000, 1.5));
+      file.close();
+    });
+  }
+  expect_error(text, path + ": /a: cannot write: ", "File too large");
+  // HDF5 is still sound afterwards.
+  File file = File::create(path);
+  file.write_scalar("x", 1.0);
+  file.close();
+  EXPECT_EQ(File::open_read(path).read_scalar<double>("x"), 1.0);
+}
+
+TEST(Hdf5, ClosingIsStrongAndTwiceIsLegal) {
+  TemporaryFolder folder;
+  File file = File::create(folder / "a.h5");
+  Group group = file.create_group("g");
+  file.close();
+  file.close();
+  expect_error(error_of([&] { group.write_scalar("x", 1.0); }), folder / "a.h5: /g/x: ", "");
+}
+
+}  // namespace
+}  // namespace fedpp::io
