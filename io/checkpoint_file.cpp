@@ -80,7 +80,7 @@ class Descriptor {
 std::string payload_checksum(const Descriptor& file) {
   std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
   if (!state || XXH3_128bits_reset(state.get()) != XXH_OK) throw Error("xxHash cannot start");
-  std::vector<char> block(kBlock);
+  std::vector<char> block(std::clamp<std::uint64_t>(file.size() - kCheckpointHeaderBytes, 1, kBlock));
   std::uint64_t offset = kCheckpointHeaderBytes;
   while (const std::size_t count = file.read(offset, block.data(), block.size())) {
     if (XXH3_128bits_update(state.get(), block.data(), count) != XXH_OK) throw Error("xxHash cannot go on");
