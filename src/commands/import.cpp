@@ -45,7 +45,7 @@ int import(const ImportOptions& options) {
   // A window without events is data: nothing happened there. In the table's order.
   if (!options.windows.empty()) {
     for (const io::SequenceWindows& entry : io::read_windows(options.windows)) {
-      if (windows.count(entry.id)) writer.append({.id = entry.id}, entry.windows);
+      if (windows.count(entry.id)) writer.append({entry.id, {}, {}, 0}, entry.windows);
     }
   }
   writer.close();

@@ -2,16 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
+#include "config/read.hpp"
+#include "config/validate.hpp"
+#include "data/dataset.hpp"
+#include "data/summary.hpp"
 #include "io/sequence_file.hpp"
 
 namespace fedpp::commands {
 namespace {
 
-void print_summary(const std::string& file) {
+struct InfoOptions {
+  std::vector<std::string> files;
+  std::vector<std::string> overrides;
+};
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  fedpp info train.csv.gz test.jsonl data.h5      sequences, events, times, ties, types\n"
+    "  fedpp info run.toml --set data.clients=50       what each client holds, without training";
+
+void print_events(const std::string& file) {
   const io::SequenceSummary summary = io::summarise(file);
   fmt::print("{}\n", file);
   fmt::print("  sequences       {}\n", summary.sequences);
@@ -25,21 +41,43 @@ void print_summary(const std::string& file) {
   }
 }
 
+void print_clients(const std::string& file, const std::vector<std::string>& overrides) {
+  const config::Resolved resolved = config::read(file, overrides);
+  config::check_data_files(resolved.config, resolved.origins);
+  const config::Config& config = resolved.config;
+  data::Plan plan =
+      data::make_plan(config.data, config.model.window, static_cast<std::uint64_t>(config.federation.seed));
+  std::vector<std::int64_t> all(plan.clients());
+  std::iota(all.begin(), all.end(), 0);
+  data::finish_plan(plan, data::local_extents(plan, all));
+  std::vector<data::ClientSummary> summaries;
+  for (const data::ClientData& client : data::load_clients(plan, all)) summaries.push_back(data::summarise(client));
+  fmt::print("{}\n{}", file, data::summary_table(summaries));
+}
+
+int info(const InfoOptions& options) {
+  for (const std::string& file : options.files) {
+    if (std::filesystem::path(file).extension() == ".toml") {
+      print_clients(file, options.overrides);
+    } else {
+      print_events(file);
+    }
+  }
+  return kSuccess;
+}
+
 }  // namespace
 
 void add_info(CLI::App& app, Action& chosen) {
-  auto files = std::make_shared<std::vector<std::string>>();
-  CLI::App* command = app.add_subcommand(
-      "info", "Summarise files of event sequences: counts, lengths, times, ties, events of each type");
-  command->footer("Example:\n  fedpp info train.csv.gz test.jsonl data.h5");
-  command->add_option("FILE", *files, "CSV (plain or .gz), EasyTPP JSON lines, or HDF5 made by 'fedpp import'")
+  auto options = std::make_shared<InfoOptions>();
+  CLI::App* command = app.add_subcommand("info", "Summarise event files, or what the clients of a configuration hold");
+  command->footer(kExamples);
+  command
+      ->add_option("FILE", options->files,
+                   "CSV (plain or .gz), EasyTPP JSON lines, HDF5 made by 'fedpp import', or a configuration (.toml)")
       ->required();
-  command->callback([files, &chosen] {
-    chosen = [files] {
-      for (const std::string& file : *files) print_summary(file);
-      return kSuccess;
-    };
-  });
+  add_set_option(*command, options->overrides);
+  command->callback([options, &chosen] { chosen = [options] { return info(*options); }; });
 }
 
 }  // namespace fedpp::commands

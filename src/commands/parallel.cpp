@@ -38,6 +38,10 @@ int run_parallel(const std::function<int(mpi::Communicator& world)>& body) {
       mpi::Environment::abort(mistake.what(), kUserMistake);
     } catch (const io::Error& mistake) {
       mpi::Environment::abort(mistake.what(), kUserMistake);
+    } catch (const mpi::AgreedError&) {
+      throw;  // on every rank
+    } catch (const std::exception& error) {
+      mpi::Environment::abort(error.what(), kRuntimeFailure);
     }
   });
 }

@@ -37,8 +37,8 @@ int show_config(const ShowConfigOptions& options) {
 
 void add_show_config(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<ShowConfigOptions>();
-  CLI::App* command = app.add_subcommand(
-      "config", "Print every key with its help, allowed values and default, or its value in a configuration file");
+  CLI::App* command =
+      app.add_subcommand("config", "Print every key with help, allowed values and default, or a file's values");
   command->footer(kExamples);
   command->add_option("CONFIG", options->config_file, "Configuration file (default: none, the defaults are printed)");
   add_set_option(*command, options->overrides);

@@ -95,7 +95,8 @@ struct Model {
     v("start_variance", start_variance, "r at the start", above(0));
     v("start_lengthscale", start_lengthscale, "l at the start, as a share of the window in embedding distance",
       above(0));
-    v("start_weight_scale", start_weight_scale, "sd of the encoder's weights at the start, one draw common to all clients");
+    v("start_weight_scale", start_weight_scale,
+      "sd of the encoder's weights at the start, one draw common to all clients");
     v("start_weight_sd", start_weight_sd, "delta at the start: posterior sd of the weights", above(0));
     v("prior_sd", prior_sd, "sigma_0: sd of the global weights at the start", above(0));
     v("tempering", tempering,

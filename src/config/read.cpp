@@ -96,7 +96,7 @@ std::string remedy_for_section(const std::string& name, const std::vector<Sectio
 
 void make_absolute(Data& data, const std::filesystem::path& folder) {
   const auto absolute = [&](std::string& file) {
-    if (!file.empty()) file = (std::filesystem::absolute(folder) / file).lexically_normal().string();
+    if (!file.empty()) file = (std::filesystem::current_path() / folder / file).lexically_normal().string();
   };
   for (auto* files : {&data.train, &data.validation, &data.test, &data.windows}) {
     for (std::string& file : *files) absolute(file);
@@ -241,7 +241,7 @@ Resolved read(const std::filesystem::path& file, const std::vector<std::string>&
                     "start from",
                     file.string()));
   }
-  return read_text(text.str(), file.string(), std::filesystem::absolute(file).parent_path(), overrides);
+  return read_text(text.str(), file.string(), file.parent_path(), overrides);
 }
 
 }  // namespace fedpp::config

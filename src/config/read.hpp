@@ -23,7 +23,8 @@ struct Resolved {
 /// lists the mistakes found, each with file, line and column (or the override), key, value and remedy.
 Resolved read(const std::filesystem::path& file, const std::vector<std::string>& overrides = {});
 
-/// The same from text; `name` stands for the file in messages, relative data files in it start at `folder`.
+/// The same from text; `name` stands for the file in messages, relative data files in it start at `folder`
+/// ("": the current one).
 Resolved read_text(const std::string& text, const std::string& name, const std::filesystem::path& folder,
                    const std::vector<std::string>& overrides = {});
 

@@ -1,0 +1,250 @@
+"""The program from outside: what it prints, which files it leaves, its exit codes (0, 1, 2)."""
+import gzip
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+FEDPP = os.environ["FEDPP_EXECUTABLE"]
+SOURCE = pathlib.Path(os.environ["FEDPP_SOURCE"])
+MPIEXEC = os.environ.get("FEDPP_MPIEXEC") or "mpirun"
+
+# With these, starting MPI fails and starting Kokkos complains: commands for login nodes must do neither.
+NO_START = {"OMPI_MCA_pml": "no_such_pml", "KOKKOS_PROFILE_LIBRARY": "no_such_tool", "KOKKOS_TOOLS_LIBS": "no_such_tool"}
+
+EVENTS = "sequence,time,type\n" + "".join(f"{s},{t}.5,{t % 2}\n" for s in range(3) for t in range(12))
+
+
+class Case(unittest.TestCase):
+    """A folder of its own as current folder."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def start(self, command, env=None):
+        return subprocess.run(command, cwd=self.folder, env={**os.environ, **(env or {})}, capture_output=True, text=True,
+                              timeout=300)
+
+    def succeeds(self, *arguments, env=None):
+        result = self.start([FEDPP, *arguments], env)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("no_such_tool", result.stdout + result.stderr)
+        return result.stdout
+
+    def refuses(self, *arguments, env=None, code=2):
+        """Exit code 2 and a text for the user, which is returned."""
+        result = self.start([FEDPP, *arguments], env)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        self.assertIn("fedpp: error: ", result.stderr)
+        return result.stderr
+
+
+class Help(Case):
+    def test_help_names_every_command_with_examples(self):
+        text = self.succeeds("--help", env=NO_START)
+        for command in ["train", "evaluate", "predict", "import", "info", "simulate", "probe", "config"]:
+            self.assertIn(f"\n  {command} ", text)
+            own = self.succeeds(command, "--help", env=NO_START)
+            self.assertIn("Example", own)
+            self.assertIn(f"fedpp {command}", own)
+
+    def test_version_names_revision_and_libraries(self):
+        text = self.succeeds("--version", env=NO_START)
+        for word in ["fedpp 0.", "git ", "Kokkos ", "HDF5 "]:
+            self.assertIn(word, text)
+
+
+class Usage(Case):
+    def test_no_command(self):
+        self.assertIn("no command given", self.refuses())
+
+    def test_misspelt_command_gets_a_suggestion(self):
+        self.assertIn("unknown command 'trian': did you mean 'train'?", self.refuses("trian", "run.toml"))
+
+    def test_unknown_command_lists_all(self):
+        self.assertIn("commands are train, evaluate", self.refuses("xyzzyx"))
+
+    def test_unknown_option(self):
+        self.assertIn("--bogus (see fedpp train --help)", self.refuses("train", "run.toml", "--bogus"))
+
+    def test_missing_argument(self):
+        self.assertIn("CONFIG is required", self.refuses("train"))
+        self.assertIn("--out is required", self.refuses("probe", "case.h5"))
+
+    def test_checkpoint_needs_resume(self):
+        self.assertIn("--resume", self.refuses("train", "run.toml", "--checkpoint", "x.h5"))
+
+
+class Config(Case):
+    def test_defaults_read_back_unchanged(self):
+        defaults = self.succeeds("config", env=NO_START)
+        self.write("run.toml", defaults.replace("train = []", 'train = ["/data/a.csv"]'))
+        again = self.succeeds("config", "run.toml", env=NO_START)
+        self.assertEqual(again.replace('train = ["/data/a.csv"]', "train = []"), defaults)
+
+    def test_shows_overrides(self):
+        self.write("run.toml", '[data]\ntrain = ["a.csv"]\n')
+        text = self.succeeds("config", "run.toml", "--set", "federation.rounds=7", "--set", "model.encoder=rbf")
+        self.assertIn("\nrounds = 7\n", text)
+        self.assertIn('\nencoder = "rbf"\n', text)
+        self.assertIn(f'train = ["{self.folder.resolve()}/a.csv"]', text)
+
+
+class TrainInput(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("deck/a.csv", EVENTS)
+
+    def validate(self, text, *arguments):
+        self.write("deck/run.toml", text)
+        return self.refuses("train", "deck/run.toml", "--validate-only", *arguments, env=NO_START)
+
+    def test_validate_only_accepts_without_starting_anything(self):
+        self.write("deck/run.toml", '[data]\ntrain = ["a.csv"]\n')
+        self.assertIn("deck/run.toml: valid",
+                      self.succeeds("train", "deck/run.toml", "--validate-only", "--out", "out", env=NO_START))
+        self.assertFalse((self.folder / "out").exists())
+
+    def test_set_takes_one_argument_so_that_the_file_may_follow(self):
+        self.write("deck/run.toml", '[data]\ntrain = ["a.csv"]\n')
+        self.succeeds("train", "--set", "federation.rounds=3", "--set", "data.leave_out_types=[1]", "deck/run.toml",
+                      "--validate-only")
+
+    def test_set_data_files_start_at_the_current_folder(self):
+        self.write("deck/run.toml", "[federation]\nrounds = 1\n")
+        self.succeeds("train", "deck/run.toml", "--validate-only", "--set", "data.train=deck/a.csv")
+
+    def test_missing_configuration(self):
+        self.assertIn("none.toml: cannot read this configuration file", self.refuses("train", "none.toml"))
+
+    def test_unknown_key(self):
+        text = self.validate('[data]\ntrain = ["a.csv"]\nclint = 3\n')
+        self.assertIn("deck/run.toml:3:1: unknown key data.clint: did you mean data.clients?", text)
+
+    def test_value_out_of_range(self):
+        text = self.validate('[data]\ntrain = ["a.csv"]\n', "--set", "data.local_fraction=2")
+        self.assertIn("data.local_fraction = 2.0: must be in (0, 1]", text)
+
+    def test_missing_data_file(self):
+        text = self.validate('[data]\ntrain = ["b.csv"]\n')
+        self.assertIn("deck/run.toml:2:1: data.train: cannot open", text)
+        self.assertIn("deck/b.csv", text)
+
+    def test_not_toml(self):
+        self.assertIn("deck/run.toml:2:", self.validate("[data]\ntrain = [a.csv]\n"))
+
+
+class Import(Case):
+    def test_csv_gzip_and_json_lines_give_the_same_file(self):
+        self.write("a.csv", EVENTS)
+        with gzip.open(self.folder / "a.csv.gz", "wt") as file:
+            file.write(EVENTS)
+        times = str([t + 0.5 for t in range(12)])
+        self.write("a.jsonl", "".join(f'{{"time_since_start": {times}, "type_event": {[t % 2 for t in range(12)]}}}\n'
+                                      for _ in range(3)))
+        seen = set()
+        for name in ["a.csv", "a.csv.gz", "a.jsonl"]:
+            self.assertIn("3 sequences, 36 events", self.succeeds("import", name, "--out", "a.h5", env=NO_START))
+            seen.add(self.succeeds("info", "a.h5", env=NO_START))
+        self.assertEqual(len(seen), 1)
+
+    def test_windows_without_events_become_sequences(self):
+        self.write("a.csv", EVENTS)
+        self.write("w.csv", "sequence,start,end\n0,0,12\n1,0,12\n2,0,5.75\n2,6,12\n7,0,12\n")
+        self.assertIn("4 sequences, 36 events", self.succeeds("import", "a.csv", "--windows", "w.csv", "--out", "a.h5"))
+
+    def test_bad_data_names_file_and_line_and_leaves_nothing(self):
+        for rows, line in [("0,2,0\n0,1,0\n", 3), ("0,1,-1\n", 2), ("0,nan,0\n", 2), ("0,1,0\n1,1,0\n0,2,0\n", 4)]:
+            self.write("bad.csv", "sequence,time,type\n" + rows)
+            self.assertIn(f"bad.csv:{line}", self.refuses("import", "bad.csv", "--out", "bad.h5"))
+            self.assertEqual([path.name for path in self.folder.iterdir()], ["bad.csv"])
+
+    def test_missing_file(self):
+        self.assertIn("none.csv", self.refuses("import", "none.csv", "--out", "a.h5"))
+
+
+class Info(Case):
+    def test_counts(self):
+        self.write("a.csv", "sequence,time,type\n0,1,0\n0,1,2\n0,2,0\n5,0.5,2\n")
+        words = self.succeeds("info", "a.csv", env=NO_START).split()
+        for pair in [("sequences", "2"), ("events", "4"), ("types", "3")]:
+            self.assertIn(pair, list(zip(words, words[1:])))
+
+    def test_clients_of_a_configuration(self):
+        self.write("a.csv", "sequence,time,type\n" + "".join(f"{s},{t},{t % 2}\n" for s in range(4) for t in range(30)))
+        self.write("run.toml", '[data]\ntrain = ["a.csv"]\nclients = 2\ntypes_per_client = 1\n[federation]\nparticipants = 0\n')
+        lines = self.succeeds("info", "run.toml", env=NO_START).splitlines()
+        self.assertEqual([line.split()[0] for line in lines[2:4]], ["0", "1"])
+
+    def test_unknown_format(self):
+        self.write("a.xyz", EVENTS)
+        self.assertIn("a.xyz", self.refuses("info", "a.xyz"))
+
+
+class Simulate(Case):
+    def test_every_model_writes_what_training_reads(self):
+        for model in ["paper-cox", "cox", "poisson", "hawkes", "neural-hawkes"]:
+            self.succeeds("simulate", model, "--out", "s.csv", "--seed", "4", env=NO_START)
+            self.assertIn("sequences", self.succeeds("info", "s.csv"))
+            self.succeeds("import", "s.csv", "--windows", "s.windows.csv", "--out", "again.h5")
+            self.succeeds("simulate", model, "--out", "s.h5", "--seed", "4")
+            self.assertEqual(self.succeeds("info", "s.h5").splitlines()[1:], self.succeeds("info", "again.h5").splitlines()[1:])
+
+    def test_seed_decides(self):
+        def draw(seed):
+            self.succeeds("simulate", "hawkes", "--out", "s.csv", "--seed", seed)
+            return (self.folder / "s.csv").read_text()
+        self.assertEqual(draw("1"), draw("1"))
+        self.assertNotEqual(draw("1"), draw("2"))
+
+    def test_truth_is_written_for_cox_processes(self):
+        self.succeeds("simulate", "paper-cox", "--out", "s.csv")
+        header, *rows = (self.folder / "s.truth.csv").read_text().splitlines()
+        self.assertEqual(header, "draw,time,f,intensity")
+        self.assertEqual({row.split(",")[0] for row in rows}, {"0", "1"})
+
+    def test_refusals(self):
+        self.assertIn("--alpha 1.5: must be in [0, 1)", self.refuses("simulate", "hawkes", "--alpha", "1.5", "--out", "s.csv"))
+        self.assertIn("must end in .csv or .h5", self.refuses("simulate", "hawkes", "--out", "s.txt"))
+        self.assertIn("nowhere", self.refuses("simulate", "hawkes", "--out", "nowhere/s.csv"))
+        self.refuses("simulate")
+
+
+class Parallel(Case):
+    def on_two_ranks(self, *arguments):
+        return self.start([MPIEXEC, "-n", "2", FEDPP, *arguments])
+
+    def test_a_mistake_in_the_configuration_is_told_once_and_ends_all_ranks(self):
+        self.write("run.toml", '[data]\ntrain = ["gone.csv"]\n')
+        result = self.on_two_ranks("train", "run.toml")
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertEqual(result.stderr.count("cannot open"), 1, result.stderr)
+
+    def test_a_folder_without_a_run(self):
+        result = self.on_two_ranks("evaluate", "nowhere")
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertEqual(result.stderr.count("nowhere: no config.toml"), 1, result.stderr)
+
+    def test_the_trap_for_starting_mpi_works(self):
+        result = self.start([FEDPP, "evaluate", "nowhere"], NO_START)
+        self.assertNotIn(result.returncode, [0, 2])
+
+
+class Documentation(Case):
+    def test_configuration_reference_is_what_the_program_prints(self):
+        text = (SOURCE / "docs" / "configuration.md").read_text()
+        self.assertIn("```toml\n" + self.succeeds("config") + "```\n", text,
+                      "docs/configuration.md is stale: run scripts/update-configuration-reference.sh")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
