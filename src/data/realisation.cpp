@@ -13,7 +13,7 @@ namespace fedpp::data {
 namespace {
 
 constexpr std::int64_t kFewestNodes = 8;
-constexpr std::int64_t kNodesPerPeriod = 8;
+constexpr std::int64_t kNodesPerPeriod = 10;
 
 /// Streams laid over each other, on the model's clock.
 struct Superposition {

@@ -20,7 +20,7 @@ struct RealisationRules {
   Clock clock;
   std::int64_t nodes = 0;      ///< quadrature nodes of a realisation; 0: about 4 M pooled, 2 M per sequence
   std::int64_t inducing = 50;  ///< M
-  double period = 0;  ///< shortest periodic input (model clock), 0: none; chosen nodes are then eight a period at least
+  double period = 0;  ///< shortest periodic input (model clock), 0: none; chosen nodes are then ten a period at least
 };
 
 /// The rules that belong to a finished plan.

@@ -162,7 +162,7 @@ TEST(Realisation, NodesFollowSizeAndPeriods) {
   rules.nodes = 0;
   rules.period = 0.5;
   const auto r = training_realisations(client, rules)[0];
-  EXPECT_GE(r.nodes.size(), 8 * (r.span.end - r.span.start) / 0.5);
+  EXPECT_GE(r.nodes.size(), 10 * (r.span.end - r.span.start) / 0.5);
   // A rhythm of that period is integrated well.
   double daily = 0, fine = 0;
   auto g = [](double t) { return std::exp(0.5 * std::cos(2 * std::numbers::pi * t / 0.5)); };
