@@ -33,6 +33,7 @@ endif()
 # the compiler may vectorise loops over the mathematical functions; this changes no result.
 target_compile_options(fedpp_flags INTERFACE -fno-math-errno)
 if(FEDPP_SANITIZE)
-  target_compile_options(fedpp_flags INTERFACE -fsanitize=${FEDPP_SANITIZE} -fno-omit-frame-pointer -g)
+  # Without -fno-sanitize-recover undefined behaviour is only printed and a test passes all the same.
+  target_compile_options(fedpp_flags INTERFACE -fsanitize=${FEDPP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
   target_link_options(fedpp_flags INTERFACE -fsanitize=${FEDPP_SANITIZE})
 endif()

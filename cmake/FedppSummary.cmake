@@ -1,4 +1,3 @@
-get_target_property(_kokkos_options Kokkos::kokkos INTERFACE_COMPILE_DEFINITIONS)
 if(Kokkos_DEVICES)
   set(_devices "${Kokkos_DEVICES}")
 else()

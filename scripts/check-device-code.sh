@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# check-device-code.sh KOKKOS-CUDA-HEADERS [ARCH] - compiles every source that holds kernels (gpu/, src/model/) with nvcc for one
+# architecture (default: 90), against the headers of a Kokkos that has CUDA switched on. Links and runs nothing.
+set -euo pipefail
+headers=$(realpath "${1:?usage: check-device-code.sh KOKKOS-CUDA-HEADERS [ARCH]}")
+arch=${2:-90}
+cd "$(dirname "$0")/.."
+nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+[ -x "$nvcc" ] || { echo "check-device-code: no nvcc in PATH: load the CUDA toolkit" >&2; exit 1; }
+objects=$(mktemp -d)
+trap 'rm -rf "$objects"' EXIT
+
+compile() {
+  local source=$1
+  "$nvcc" -x cu -std=c++20 --extended-lambda --expt-relaxed-constexpr -arch="sm_$arch" -Xcompiler -fopenmp \
+    -isystem "$headers" -I. -Isrc -c "$source" -o "$objects/$(echo "$source" | tr / _).o" &&
+    echo "  sm_$arch  $source"
+}
+export -f compile
+export nvcc arch headers objects
+sources=(gpu/*.cpp src/model/*.cpp)
+printf '%s\0' "${sources[@]}" | xargs -0 -n 1 -P "${FEDPP_BUILD_JOBS:-$(nproc)}" bash -c 'compile "$0"'
+echo "check-device-code: ${#sources[@]} sources compile for sm_$arch"

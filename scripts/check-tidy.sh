@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# check-tidy.sh BUILD - clang-tidy 19 (.clang-tidy) over the layers without Kokkos, with the compile commands of the folder BUILD.
+set -euo pipefail
+build=$(realpath "${1:?usage: check-tidy.sh BUILD}")
+cd "$(dirname "$0")/.."
+command -v clang-tidy-19 >/dev/null || { echo "check-tidy: clang-tidy-19 is missing (Debian: apt-get install clang-tidy-19)" >&2; exit 1; }
+git ls-files -z 'io/*.cpp' 'mpi/*.cpp' 'src/config/*.cpp' 'src/data/*.cpp' 'src/evaluation/*.cpp' |
+  xargs -0 -n 2 -P "${FEDPP_BUILD_JOBS:-$(nproc)}" clang-tidy-19 -p "$build" --quiet
