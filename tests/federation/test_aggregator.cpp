@@ -270,20 +270,42 @@ TEST(Mmd, of_one_upload_is_that_upload) {
   }
 }
 
-TEST(Mmd, leaves_the_saddle_between_two_symmetric_uploads) {
-  // Far apart, small sds: mu = 0 has no gradient along mu but negative curvature once sigma has shrunk.
-  const Case input{{{{-3.0}, {0.01}}, {{3.0}, {0.01}}}, {1, 1}, 1};
-  const double d = 1.0;
-  const auto result = aggregate(input, Rule::mmd, FixedPoint::one_word(40), d);
+// dF/dsigma at mu = 0, for symmetric uploads; long double, since its zero is wanted to the last digits.
+double slope(const Case& input, double sigma, double d) {
+  const long double own = 1.0L * d * d + 4.0L * sigma * sigma;
+  long double sum = -4.0L * sigma / (own * std::sqrt(own));
+  for (std::size_t c = 0; c < input.uploads.size(); ++c) {
+    const long double delta = input.uploads[c].sd[0], u = input.uploads[c].mean[0];
+    const long double v = 1.0L * d * d + 2 * delta * delta + 2.0L * sigma * sigma;
+    sum -= 8 * input.alpha(c) * sigma * std::exp(-u * u / v) / std::sqrt(v) * (u * u / v - 0.5L) / v;
+  }
+  return static_cast<double>(sum);
+}
+
+TEST(Mmd, leaves_a_saddle_that_it_is_started_at) {
+  // A narrow pair and a far one: two minima in sigma at mu = 0, and between them a point without gradient.
+  const Case input{{{{-0.05}, {0.01}}, {{0.05}, {0.01}}, {{-100}, {0.01}}, {{100}, {0.01}}}, {1, 1, 1, 1}, 1};
+  const double d = 0.1;
+  double low = 0.1, high = 0;
+  for (; slope(input, low, d) < 0; low *= 1.1) ASSERT_LT(low, 1e3);  // beyond the first minimum F rises ...
+  for (high = low; slope(input, high, d) > 0; high *= 1.1) ASSERT_LT(high, 1e3);  // ... up to the point between
+  for (int i = 0; i < 200; ++i) {
+    const double middle = 0.5 * (low + high);
+    (slope(input, middle, d) > 0 ? low : high) = middle;
+  }
+  LocalSums sums;
+  const auto views = input.views();
+  const AcceptedUploads uploads(sums, views, 1);
+  const auto result = mmd_barycentre(uploads, {{0.0}, {low}}, d);
+  EXPECT_EQ(result.unconverged, 0);
   const double mu = result.theta.mean[0], sigma = result.theta.sd[0];
+  EXPECT_GT(std::fabs(std::log(sigma / low)), 0.1);
   const auto f = [&](double m, double s) { return reference::mmd_objective(input, 0, m, s, d); };
-  const double best = f(mu, sigma);
-  EXPECT_LT(f(mu, sigma), f(0, std::hypot(3.0, 0.01)));
-  for (const double h : {1e-3, 1e-2}) {
-    for (int i = 0; i < 16; ++i) {
-      const double angle = i * std::acos(-1.0) / 8;
-      EXPECT_GE(f(mu + h * std::cos(angle), sigma * std::exp(h * std::sin(angle))), best) << mu << " " << sigma;
-    }
+  EXPECT_LT(f(mu, sigma), f(0, low));
+  const double scale = std::hypot(d, sigma);
+  for (int i = 0; i < 16; ++i) {
+    const double angle = i * std::acos(-1.0) / 8;
+    EXPECT_GT(f(mu + 1e-3 * scale * std::cos(angle), sigma * std::exp(1e-3 * std::sin(angle))), f(mu, sigma));
   }
 }
 
