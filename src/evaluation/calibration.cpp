@@ -61,7 +61,8 @@ std::vector<double> rescaled_increments(const RescalingStream& stream, std::uint
   for (std::size_t i = 0; i < n; ++i) {
     const double from = std::max(stream.times[i] - resolution / 2, stream.span.start);
     const double to = std::min(stream.times[i] + resolution / 2, stream.span.end);
-    for (double copy = 0; copy < stream.multiplicities[i]; ++copy) {
+    const auto copies = static_cast<std::size_t>(stream.multiplicities[i]);
+    for (std::size_t copy = 0; copy < copies; ++copy) {
       moved.push_back(from + (to - from) * uniform(seed, moved.size()));
     }
   }

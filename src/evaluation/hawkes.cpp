@@ -98,8 +98,8 @@ struct Objective {
 
 /// BFGS with backtracking. Steps are at most 2 in a logarithm, so that no parameter overflows.
 double minimise(const Objective& objective, Vector& x) {
-  constexpr int kIterations = 100;
-  constexpr double kGradientTolerance = 1e-7, kArmijo = 1e-4, kLongestStep = 2, kShortestScale = 1e-10;
+  constexpr int kIterations = 100, kHalvings = 33;
+  constexpr double kGradientTolerance = 1e-7, kArmijo = 1e-4, kLongestStep = 2;
   std::array<Vector, 3> h{};  // inverse Hessian
   const auto reset = [&h] { h = {Vector{1, 0, 0}, Vector{0, 1, 0}, Vector{0, 0, 1}}; };
   reset();
@@ -117,14 +117,16 @@ double minimise(const Objective& objective, Vector& x) {
     if (longest > kLongestStep) {
       for (double& c : d) c *= kLongestStep / longest;
     }
-    double scale = 1, next_value = std::numeric_limits<double>::infinity();
+    const double slope = dot(d, g);
+    double scale = 1, next_value = 0;
     Vector next, next_g;
-    for (; scale > kShortestScale; scale /= 2) {
+    bool lower = false;
+    for (int halving = 0; halving < kHalvings && !lower; ++halving, scale /= 2) {
       for (int i = 0; i < 3; ++i) next[i] = x[i] + scale * d[i];
       next_value = objective(next, next_g);
-      if (next_value <= value + kArmijo * scale * dot(d, g)) break;
+      lower = next_value <= value + kArmijo * scale * slope;  // false for NaN
     }
-    if (!(scale > kShortestScale)) break;
+    if (!lower) break;
     Vector s, y;
     for (int i = 0; i < 3; ++i) s[i] = next[i] - x[i], y[i] = next_g[i] - g[i];
     if (const double sy = dot(s, y); sy > 1e-14) {

@@ -150,16 +150,16 @@ Score score_sequence_rates(const ClientData& client, Split split,
   return same(log_likelihood, events);
 }
 
-double last_window_rate(const ClientSequence& sequence, double client_rate) {
+/// The rate of a sequence's last `count` training events, shrunk by one event to the client's rate.
+double recent_rate(const ClientSequence& sequence, std::size_t count, double client_rate) {
   const std::vector<double>& events = sequence.events[data::kTrain];
-  if (events.empty()) return client_rate;
-  const std::size_t k = std::max<std::size_t>(1, events.size() / 3);
   double time = 0;
   for (const Interval& window : sequence.windows[data::kTrain]) {
-    const double start = k < events.size() ? std::max(window.start, events[events.size() - k - 1]) : window.start;
+    const double start =
+        count < events.size() ? std::max(window.start, events[events.size() - count - 1]) : window.start;
     time += std::max(0.0, window.end - start);
   }
-  return (static_cast<double>(k) + 1) / (time + 1 / client_rate);
+  return (static_cast<double>(count) + 1) / (time + 1 / client_rate);
 }
 
 }  // namespace
@@ -235,16 +235,16 @@ std::vector<TrivialScore> trivial_scores(const ClientData& client, Split split, 
   if (settings.protocol == Protocol::kChronological) {
     const double client_rate = homogeneous.rate[0];
     scores.push_back(score_sequence_rates(client, split, [&](const ClientSequence& sequence) {
-      const double time = length(sequence.windows[data::kTrain]);
-      const double n = static_cast<double>(sequence.events[data::kTrain].size());
-      return time > 0 ? std::max(n, 0.5) / time : client_rate;
+      return recent_rate(sequence, sequence.events[data::kTrain].size(), client_rate);
     }));
     scores.push_back(histogram(kFixedBins));
     scores.push_back(histogram(choose_bins(client, settings)));
     const double log_likelihood = hawkes_log_likelihood(client, split, fit_hawkes(client));
     scores.push_back(same(log_likelihood, scores.front().events));
-    scores.push_back(score_sequence_rates(
-        client, split, [&](const ClientSequence& sequence) { return last_window_rate(sequence, client_rate); }));
+    scores.push_back(score_sequence_rates(client, split, [&](const ClientSequence& sequence) {
+      const std::size_t n = sequence.events[data::kTrain].size();
+      return recent_rate(sequence, n == 0 ? 0 : std::max<std::size_t>(1, n / 3), client_rate);
+    }));
   } else {
     scores.push_back(histogram(kFixedBins));
     if (settings.protocol == Protocol::kPopulation) scores.push_back(histogram(choose_bins(client, settings)));
@@ -253,6 +253,7 @@ std::vector<TrivialScore> trivial_scores(const ClientData& client, Split split, 
   const std::vector<std::string> names = trivial_model_names(settings.protocol);
   assert(names.size() == scores.size());
   std::vector<TrivialScore> result;
+  result.reserve(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) result.push_back({names[i], scores[i]});
   return result;
 }

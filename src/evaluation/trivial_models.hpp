@@ -1,22 +1,21 @@
 // The trivial models of spec 3.3, fitted on a client's raw training streams and scored on the very windows and events
 // that ours is scored on. A model that does not beat them is not worth its cost.
 //
-//   homogeneous                 one rate a client: max(events, 1/2) / observed time                        (all
-//   protocols) homogeneous per sequence    one rate a sequence from its own training windows, likewise (chronological)
-//   histogram, 50 bins          equal bins over the hull of the client's windows                           (all
-//   protocols) histogram, bins by 5-fold   number of bins by cross-validation over the client's training sequences (not
-//   published-code) Hawkes, exponential         hawkes.hpp, the history given one step ahead (chronological)
-//   last-window rate            below (chronological)
+// - homogeneous (all protocols): one rate a client, h = max(events, 1/2) / observed time.
+// - homogeneous per sequence (chronological): from its own n events in training time L, shrunk by one event to h,
+//   (n + 1) / (L + 1/h). The bare n / L is hopeless where a sequence's training part is one burst: no rival.
+// - histogram, 50 bins (all protocols): equal bins over the hull of the client's windows. 'population' and
+//   'published-code' use floored_rate (every list is observed on one common window), 'chronological' shrunken_rate.
+// - histogram, bins by 5-fold (not published-code): the number of bins out of 1, 2, 5, 10, ..., 2000 chosen by
+//   cross-validation over the client's training sequences. The folds are ClientSequence::fold, or the position modulo 5
+//   where those do not differ; the unnormalised held-out scores are added, the best sum wins, ties go to the fewest
+//   bins; fewer than two training sequences give one bin.
+// - Hawkes, exponential (chronological): hawkes.hpp, the history given one step ahead.
+// - last-window rate (chronological): as 'per sequence', but from the last k = max(1, n/3) training events (as many as
+//   the test part has) and the observed training time since the event before them.
 //
-// Histograms: 'population' and 'published-code' use floored_rate (every list is observed on one common window),
-// 'chronological' shrunken_rate on the elapsed clock (exposure thins out). 5-fold: the folds are ClientSequence::fold,
-// or the position modulo 5 where those do not differ; candidates 1, 2, 5, 10, ..., 2000; the unnormalised held-out
-// scores are added and the best sum wins, ties going to the fewest bins; fewer than two training sequences give one
-// bin. Last-window rate of a sequence: k = max(1, n/3) last ones of its n training events (as many as a fifth of the
-// sequence's events where training is three fifths), over the observed training time L after the event before them (the
-// whole training time where there is none), shrunk by one event to the client's homogeneous rate h: (k + 1) / (L +
-// 1/h); h where n = 0. Training means training windows alone in every model; a 'population' list without training
-// windows that has validation windows trains by those.
+// Training means training windows alone in every model; a 'population' list without training windows that has
+// validation windows trains by those.
 #pragma once
 
 #include <cstdint>

@@ -95,10 +95,10 @@ TEST(TrivialModels, ChronologicalRatesAreThoseByHand) {
   const auto scores = by_name(client, data::kTest, kChronological);
   const double rate = 10 / 10.0;
   EXPECT_NEAR(scores.at("homogeneous").headline, 4 * std::log(rate) - rate * 3.25, 1e-12);
-  const double a = 6 / 8.5, b = 4 / 1.5;
+  const double a = 7 / 9.5, b = 5 / 2.5;  // h = 1
   EXPECT_NEAR(scores.at("homogeneous per sequence").headline, 2 * std::log(a) - a * 2.5 + 2 * std::log(b) - b * 0.75,
               1e-12);
-  // k = 2 of 6 after 104 (4.5 long); k = 1 of 4 after 8 (0.5 long); h = 1.
+  // k = 2 of 6 after 104 (4.5 long); k = 1 of 4 after 8 (0.5 long).
   const double last_a = 3 / 5.5, last_b = 2 / 1.5;
   EXPECT_NEAR(scores.at("last-window rate").headline,
               2 * std::log(last_a) - last_a * 2.5 + 2 * std::log(last_b) - last_b * 0.75, 1e-12);
