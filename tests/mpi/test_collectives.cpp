@@ -84,9 +84,9 @@ TEST(Ledger, counts_what_leaves_the_rank_by_kind) {
   }
 }
 
-class Formats : public testing::TestWithParam<FixedPoint> {};
+class ReducedFormats : public testing::TestWithParam<FixedPoint> {};
 
-TEST_P(Formats, reduced_sums_have_the_bits_of_one_process_for_any_dealing) {
+TEST_P(ReducedFormats, reduced_sums_have_the_bits_of_one_process_for_any_dealing) {
   auto comm = Communicator::world();
   const int size = 37, terms = 101;
   std::mt19937_64 engine(7);  // the same on every rank
@@ -116,7 +116,7 @@ TEST_P(Formats, reduced_sums_have_the_bits_of_one_process_for_any_dealing) {
   }
 }
 
-TEST_P(Formats, carries_survive_the_collective) {
+TEST_P(ReducedFormats, carries_survive_the_collective) {
   auto comm = Communicator::world();
   ExactSums sums(1, GetParam(), comm.size());
   sums.add(0, comm.is_root() ? 1.0 : -std::ldexp(1.0, -GetParam().fraction_bits));
@@ -129,7 +129,8 @@ TEST_P(Formats, carries_survive_the_collective) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(ExactReduce, Formats, testing::Values(FixedPoint::one_word(40), FixedPoint::two_words()),
+INSTANTIATE_TEST_SUITE_P(ExactReduce, ReducedFormats,
+                         testing::Values(FixedPoint::one_word(40), FixedPoint::two_words()),
                          [](const auto& info) { return "words" + std::to_string(info.param.words); });
 
 TEST(Turns, ranks_run_one_after_another) {

@@ -1,5 +1,3 @@
-#include "mpi/exact_sum.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,8 @@
 #include <ostream>
 #include <random>
 #include <string>
+
+#include "mpi/exact_sum.hpp"
 
 namespace fedpp::mpi {
 void PrintTo(const FixedPoint& format, std::ostream* out) {

@@ -1,5 +1,3 @@
-#include "mpi/placement.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <random>
 
 #include "mpi/error.hpp"
+#include "mpi/placement.hpp"
 
 namespace {
 using fedpp::mpi::Placement;
