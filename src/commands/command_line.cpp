@@ -35,7 +35,8 @@ constexpr const char* kExamples =
     "  fedpp evaluate out                              scores beside the trivial models\n"
     "  fedpp COMMAND --help                            all options of a command\n"
     "\n"
-    "Exit codes: 0 success, 1 failure at run time, 2 the user's mistake (usage, configuration, data).";
+    "Exit codes: 0 success, 1 failure at run time, 2 the user's mistake (usage, configuration, data),\n"
+    "75 training stopped by SIGUSR1 or SIGTERM after a checkpoint: start it again with --resume.";
 
 /// A misspelt command gets a suggestion; CLI11 would only call it unexpected.
 void refuse_unknown_command(const CLI::App& app, const std::string& word) {

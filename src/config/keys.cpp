@@ -61,6 +61,7 @@ std::string text(double x) {
 template <class T>
 std::string text(const std::vector<T>& list) {
   std::vector<std::string> items;
+  items.reserve(list.size());
   for (const T& item : list) items.push_back(text(item));
   return fmt::format("[{}]", fmt::join(items, ", "));
 }
@@ -103,7 +104,7 @@ std::string Key::allowed_text() const {
     for (const std::string& word : *words) items.push_back(toml_string(word));
     return fmt::format("{}", fmt::join(items, ", "));
   }
-  const std::string type = std::visit(Overloaded{
+  std::string type = std::visit(Overloaded{
                                           [](bool*) { return "true or false"; },
                                           [](std::int64_t*) { return "an integer"; },
                                           [](double*) { return "a number"; },

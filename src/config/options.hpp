@@ -75,7 +75,6 @@ struct Model {
   double start_variance = 1.0;
   double start_lengthscale = 0.1;
   double start_weight_scale = 1.0;
-  double start_weight_sd = 0.05;
   double prior_sd = 0.3;
   std::string tempering = "none";
   double temperature = 1.0;
@@ -97,7 +96,6 @@ struct Model {
       above(0));
     v("start_weight_scale", start_weight_scale,
       "sd of the encoder's weights at the start, one draw common to all clients");
-    v("start_weight_sd", start_weight_sd, "delta at the start: posterior sd of the weights", above(0));
     v("prior_sd", prior_sd, "sigma_0: sd of the global weights at the start", above(0));
     v("tempering", tempering,
       "power of the likelihood: none, fixed ('temperature'), or dispersion (from the spread of counts over sequences)",

@@ -64,6 +64,7 @@ bool assign(std::vector<T>& member, const toml::node& node) {
 
 std::vector<std::string> names_of(const std::vector<Key>& keys) {
   std::vector<std::string> names;
+  names.reserve(keys.size());
   for (const Key& key : keys) names.push_back(key.name);
   return names;
 }
