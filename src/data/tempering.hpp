@@ -1,4 +1,4 @@
-// Power of a client's likelihood from the spread of counts over its sequences.
+// Power of a client's likelihood while the kernel is learned, from how bursty and how few its lists are.
 #pragma once
 
 #include "config/options.hpp"
@@ -6,14 +6,16 @@
 
 namespace fedpp::data {
 
-/// Dispersion phi of the client's training lists (all folds): the variance over the lists of their counts in equal bins
-/// of the clock, summed over the bins, divided by the summed means. 1 for Poisson streams of one intensity; above it
-/// where few, bursty or unlike users make up the stream. Meant for pooled streams over one common window. NaN with
-/// fewer than two lists or without events.
-double dispersion(const ClientData& client, const Clock& clock, int bins = 10);
+/// Events that come together: sum n_lb^2 / sum n_lb over the client's training lists l (all folds) and equal bins b of
+/// the clock, the size of the burst that an event finds itself in. 1 where every event is alone in its list and bin;
+/// unlike the variance of the counts over lists it is defined and steady with one or two lists. NaN without events.
+double burst_size(const ClientData& client, const Clock& clock, int bins = 20);
 
-/// tau in (0, 1]: 1 ("none"), the configured one ("fixed"), or 1/phi, kept within [0.02, 1] ("dispersion"; 1 where phi
-/// is not known).
+/// tau in (0, 1]: 1 ("none"), the configured one ("fixed"), or, for E lists ("dispersion"),
+///   burst_size^-1/2 (E - 1) / (E + 8), at least 0.02; 1 where the client has no events.
+/// Bursts count for less than as many independent events, and a handful of lists must not shape a kernel that all
+/// clients share. The form was found by experiment (validation/population); it is for learning alone, the posterior
+/// that is scored is not tempered.
 double tempering(const ClientData& client, const Clock& clock, const config::Model& model);
 
 }  // namespace fedpp::data

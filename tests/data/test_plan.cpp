@@ -208,6 +208,27 @@ TEST(PlanPopulation, LocalFractionKeepsTestLists) {
       EXPECT_TRUE(s.windows[kValidation].empty());  // a single list only trains
 }
 
+TEST(PlanPopulation, FoldsAndKeptListsFollowTheSeedAlone) {
+  const Folder folder;
+  auto options = population(folder);
+  options.deal = false;  // so that only folds and kept lists depend on the seed
+  auto folds = [&](std::uint64_t seed, double fraction) {
+    options.local_fraction = fraction;
+    std::vector<std::pair<std::int64_t, int>> found;
+    for (const ClientSequence& s : load_client(planned(options, seed), 0).sequences) found.emplace_back(s.id, s.fold);
+    return found;
+  };
+  EXPECT_EQ(folds(1, 1), folds(1, 1));
+  EXPECT_NE(folds(1, 1), folds(2, 1));
+  auto ids = [&](std::uint64_t seed) {
+    std::vector<std::int64_t> kept;
+    for (auto [id, fold] : folds(seed, 0.2)) kept.push_back(id);
+    return kept;
+  };
+  EXPECT_EQ(ids(1), ids(1));
+  EXPECT_NE(ids(1), ids(2));
+}
+
 TEST(PlanPopulation, DroppedEventsLeaveExposedLists) {
   const Folder folder;
   config::Data options;
@@ -217,10 +238,11 @@ TEST(PlanPopulation, DroppedEventsLeaveExposedLists) {
   options.clients = 1;
   options.drop = true;
   options.drop_before = 10;
-  options.train = {folder.write("train.csv", "sequence,time,type\n0,9,0\n0,12,0\n1,1,0\n1,2,0\n2,11,0\n2,20,0\n")};
+  options.train = {
+      folder.write("train.csv", "sequence,time,type\n0,9,0\n0,10,0\n0,12,0\n1,1,0\n1,2,0\n2,11,0\n2,20,0\n")};
   options.test = {folder.write("test.csv", "sequence,time,type\n0,1,0\n1,15,0\n1,30,0\n")};
   const Plan plan = planned(options);
-  EXPECT_EQ(plan.window.start, 1);
+  EXPECT_EQ(plan.window.start, 0);  // an event at the origin itself stays
   EXPECT_EQ(plan.window.end, 10);
   const ClientData client = load_client(plan, 0);
   ASSERT_EQ(client.sequences.size(), 5u);

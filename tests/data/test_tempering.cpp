@@ -26,21 +26,28 @@ ClientData lists(int count, int burst) {
 const Clock clock_100{false, 0, 1, 100};
 }  // namespace
 
-TEST(Dispersion, OneForPoissonAndTheBurstSizeForBursts) {
-  EXPECT_NEAR(dispersion(lists(2000, 1), clock_100), 1, 0.06);
-  EXPECT_NEAR(dispersion(lists(2000, 4), clock_100), 4, 0.24);
+// Poisson lists of mean mu in a bin: (mu + mu^2) / mu, times the burst size where each event comes several times.
+TEST(BurstSize, OfPoissonListsAndBursts) {
+  const double mu = 0.5;
+  EXPECT_NEAR(burst_size(lists(2000, 1), clock_100), 1 + mu, 0.03);
+  EXPECT_NEAR(burst_size(lists(2000, 4), clock_100), 4 * (1 + mu), 0.12);
 }
 
-TEST(Dispersion, ByHand) {
+TEST(BurstSize, ByHand) {
   ClientData client;
-  client.sequences.resize(2);
-  client.sequences[0].windows[kTrain] = client.sequences[1].windows[kTrain] = {{0, 100}};
+  client.sequences.resize(3);
+  client.sequences[0].windows[kTrain] = {{0, 100}};
   client.sequences[0].events[kTrain] = {1, 2, 99, 100};
-  client.sequences[1].events[kTrain] = {50};
-  // Two bins: counts (2, 2) and (0, 1): variances 2 and 1/2, means 1 and 3/2.
-  EXPECT_DOUBLE_EQ(dispersion(client, clock_100, 2), 2.5 / 2.5);
-  // Four bins: (2,0,0,2), (0,0,1,0): variances 2, 0, 1/2, 2; means 1, 0, 1/2, 1.
-  EXPECT_DOUBLE_EQ(dispersion(client, clock_100, 4), 4.5 / 2.5);
+  client.sequences[1].windows[kValidation] = {{0, 100}};
+  client.sequences[1].events[kValidation] = {1, 2, 3};
+  client.sequences[1].fold = 0;  // a fold of the training lists
+  client.sequences[2].windows[kTest] = {{0, 100}};
+  client.sequences[2].events[kTest] = {50, 50, 50, 50, 50};
+  EXPECT_DOUBLE_EQ(burst_size(client, clock_100, 2), (4 + 4 + 9) / 7.0);
+  EXPECT_DOUBLE_EQ(burst_size(client, clock_100, 1), (16 + 9) / 7.0);
+  client.sequences[1].fold = -1;  // a later window of the same sequence: held out
+  EXPECT_DOUBLE_EQ(burst_size(client, clock_100, 2), (4 + 4) / 4.0);
+  EXPECT_TRUE(std::isnan(burst_size(ClientData{}, clock_100)));
 }
 
 TEST(Tempering, FollowsTheConfiguration) {
@@ -50,8 +57,8 @@ TEST(Tempering, FollowsTheConfiguration) {
   model.temperature = 0.3;
   EXPECT_EQ(tempering(lists(50, 4), clock_100, model), 0.3);
   model.tempering = "dispersion";
-  const double phi = dispersion(lists(50, 4), clock_100);
-  EXPECT_DOUBLE_EQ(tempering(lists(50, 4), clock_100, model), 1 / phi);
-  EXPECT_EQ(tempering(lists(1, 4), clock_100, model), 1);
-  EXPECT_EQ(tempering(lists(300, 200), clock_100, model), 0.02);
+  const double burst = burst_size(lists(50, 4), clock_100);
+  EXPECT_DOUBLE_EQ(tempering(lists(50, 4), clock_100, model), 49.0 / 58.0 / std::sqrt(burst));
+  EXPECT_EQ(tempering(lists(1, 4), clock_100, model), 0.02);
+  EXPECT_EQ(tempering(ClientData{}, clock_100, model), 1);
 }
