@@ -11,7 +11,7 @@ namespace {
 KOKKOS_INLINE_FUNCTION Index scratch_size(const Batch& b) { return static_cast<Index>(b.most_inputs + 3) * b.most_inducing; }
 
 template <class D>
-void run(const Exec& exec, const Batch& b, const Fields& f, double jitter, double jitter_limit) {
+void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit) {
   Kokkos::parallel_for(
       "fedpp::kernel_matrix::factorise", team_policy(exec, b.problems, scratch_size(b)),
       KOKKOS_LAMBDA(const Member& member) {
@@ -30,7 +30,7 @@ void run(const Exec& exec, const Batch& b, const Fields& f, double jitter, doubl
         Scratch scratch(member, scratch_size(b));
         embed<D>(member, encoder, w, z, m, h, scratch.take(encoder.scratch(m)));
         rbf_block<D>(member, encoder.dimension(), variance, lengthscale, m, h, m, h, k, scratch.take(2 * m));
-        double relative = jitter;
+        double relative = f.base_jitter(client);
         int info = 0;
         for (;;) {
           team_for_2d(member, m, m, [=](int r, int c) {
@@ -60,8 +60,8 @@ void run(const Exec& exec, const Batch& b, const Fields& f, double jitter, doubl
 
 }  // namespace
 
-void factorise(const Exec& exec, const Batch& batch, const Fields& fields, double jitter, double jitter_limit) {
-  with_dense([&]<class D>() { run<D>(exec, batch, fields, jitter, jitter_limit); });
+void factorise(const Exec& exec, const Batch& batch, const Fields& fields, double jitter_limit) {
+  with_dense([&]<class D>() { run<D>(exec, batch, fields, jitter_limit); });
 }
 
 }  // namespace fedpp::gpu

@@ -17,6 +17,7 @@ Fields make_fields(const Batch& batch, bool with_gradient) {
   f.inducing_time = doubles("inducing_time", n.vector);
   f.client_id = Array<std::int64_t>("client_id", batch.clients);
   f.least_events = Array<double>("least_events", batch.clients);
+  f.base_jitter = Array<double>("base_jitter", batch.clients);
   f.mean = doubles("mean", n.posterior);
   f.sd = doubles("sd", n.posterior);
   f.noise = doubles("noise", n.weights);

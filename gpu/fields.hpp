@@ -24,6 +24,7 @@ struct Fields {
   Array<double> inducing_time;   // [vector]  z
   Array<std::int64_t> client_id; // [client]  global number, keys the random numbers
   Array<double> least_events;    // [client]  half an event, tempered: floor of m
+  Array<double> base_jitter;     // [client]  relative jitter of K(z,z) that a factorisation starts with
   // weights of the kernel
   Array<double> mean, sd;        // [posterior] r, delta
   Array<double> noise, weights;  // [weights]   eps, w = r + delta eps          (draw_weights)

@@ -17,9 +17,12 @@ struct DrawKey {
 /// noise ~ N(0, I), w = r + delta noise, per client and sample (1.6).
 void draw_weights(const Exec& exec, const Batch& batch, const Fields& fields, const DrawKey& key);
 
-/// K_w = kappa(z,z) + jitter r I = L L' (1.2, 1.4). A failed factorisation is retried with ten times the jitter, up to
-/// `jitter_limit`; then info > 0, which stays until the caller clears it. jitter_limit = jitter: no retries.
-void factorise(const Exec& exec, const Batch& batch, const Fields& fields, double jitter, double jitter_limit);
+/// Relative jitter at which a client whose K(z,z) cannot be factorised reports itself failed (1.4).
+inline constexpr double kJitterLimit = 1e-2;
+
+/// K_w = kappa(z,z) + jitter r I = L L' (1.2, 1.4), from the client's base_jitter. A failed factorisation is retried with
+/// ten times the jitter, up to `jitter_limit` (0: no retries); then info > 0, which stays until the caller clears it.
+void factorise(const Exec& exec, const Batch& batch, const Fields& fields, double jitter_limit = kJitterLimit);
 
 /// h, k and V = L^-1 k at the columns (1.2). Tiles with tile_scale = 0 are skipped where `batch_only`.
 void features(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only = false);

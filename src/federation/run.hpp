@@ -11,6 +11,9 @@
 
 namespace fedpp::federation {
 
+/// A signal ended the training after a checkpoint: the job script submits again and resumes.
+inline constexpr int kExitRequeue = 75;
+
 struct TrainingRequest {
   bool resume = false;     ///< go on from the newest checkpoint in output.directory
   std::string checkpoint;  ///< with resume: from this one instead

@@ -1,0 +1,24 @@
+// Kokkos from start to end of the computing part of the program.
+#pragma once
+
+#include <string>
+
+namespace fedpp::gpu {
+
+/// Initialises Kokkos unless it is running (tests): the GPU of this rank is its number on the node modulo the node's GPUs.
+/// One object, outliving all arrays.
+class Runtime {
+ public:
+  Runtime(int node_rank, const std::string& dense);
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+ private:
+  bool mine_;
+};
+
+/// Execution space, threads and the dense implementation, in words: "Serial, 1 thread, vendor BLAS".
+std::string backend_description();
+
+}  // namespace fedpp::gpu

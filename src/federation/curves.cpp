@@ -1,0 +1,122 @@
+// Intensity curves with bands, and calibration, into HDF5 (docs/results.md).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "evaluation/trivial_models.hpp"
+#include "federation/report.hpp"
+#include "federation/scoring.hpp"
+#include "io/atomic_file.hpp"
+#include "io/hdf5.hpp"
+#include "mpi/turns.hpp"
+
+namespace fedpp::federation {
+
+namespace {
+
+/// Events of one split in the curve's time: file time, or time since the sequence's start on the elapsed clock.
+std::vector<double> event_times(const OwnedClient& client, const data::Clock& clock, data::Split split, std::int64_t only) {
+  std::vector<double> times;
+  for (std::size_t s = 0; s < client.data.sequences.size(); ++s) {
+    if (only >= 0 && static_cast<std::int64_t>(s) != only) continue;
+    const auto& sequence = client.data.sequences[s];
+    for (const double t : sequence.events[split]) times.push_back(clock.elapsed ? t - sequence.origin : t);
+  }
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+/// One client's curve: its pooled intensity per sequence, or that of its first sequence.
+void write_client(Session& session, OwnedClient& client, const model::WeightPosterior& theta, io::Group group) {
+  const auto& config = session.config();
+  const auto& clock = session.plan().clock;
+  const bool pooled = session.rules().pooled;
+  const bool population = session.protocol() == evaluation::Protocol::kPopulation;
+  static constexpr std::array<data::Split, 1> train{data::kTrain};
+  const auto training = population ? data::final_realisations(client.data, session.rules())
+                                   : data::make_realisations(client.data, session.rules(), train, 1.0);
+  static constexpr std::array<data::Split, 3> every{data::kTrain, data::kValidation, data::kTest};
+  const auto whole = data::make_realisations(client.data, session.rules(), every, 1.0);
+
+  // The grid as nodes of the first realisation; the others ask for nothing.
+  std::vector<data::Realisation> grid(training.size());
+  const auto span = whole.front().span;
+  const auto n = static_cast<std::size_t>(config.evaluation.curve_points);
+  auto& nodes = grid.front().nodes;
+  for (std::size_t j = 0; j < n; ++j)
+    nodes.push_back(span.start + (span.end - span.start) * static_cast<double>(j) / static_cast<double>(n - 1));
+  grid.front().node_weights.assign(n, 1.0);
+  const auto prediction =
+      model::predict({{&client.model, &training, {&grid}, 0.5}}, theta,
+                     prediction_options(config, static_cast<int>(config.evaluation.samples),
+                                        static_cast<int>(config.evaluation.e_steps)))[0][0][0];
+  std::vector<double> time(n), mean(n), lower(n), median(n), upper(n);
+  for (std::size_t j = 0; j < n; ++j) {
+    time[j] = nodes[j] / clock.scale + (clock.elapsed ? 0.0 : clock.origin);
+    mean[j] = prediction.expected_intensity[j] * clock.scale;  // per unit of file time
+    lower[j] = model::intensity_quantile(prediction, j, n, 0.05) * clock.scale;
+    median[j] = model::intensity_quantile(prediction, j, n, 0.5) * clock.scale;
+    upper[j] = model::intensity_quantile(prediction, j, n, 0.95) * clock.scale;
+  }
+  group.write("time", time);
+  group.write("mean", mean);
+  group.write("lower", lower);
+  group.write("median", median);
+  group.write("upper", upper);
+  const std::int64_t only = pooled ? -1 : 0;
+  group.write("train_events", event_times(client, clock, data::kTrain, only));
+  group.write("test_events", event_times(client, clock, data::kTest, only));
+  if (pooled && session.protocol() != evaluation::Protocol::kPublishedCode) {
+    const auto histogram = evaluation::fit_histogram(client.data, 50, {session.protocol(), clock.elapsed});
+    std::vector<double> edges;
+    for (int b = 0; b <= histogram.bins.count(); ++b) edges.push_back(histogram.bins.edge(b));
+    group.write("histogram_edges", edges);
+    group.write("histogram_rate", histogram.rate);
+  }
+  group.set_attribute("unit", config.data.time_unit);
+  group.set_attribute("clock", clock.elapsed ? "elapsed" : "calendar");
+  std::string types;
+  for (const int type : client.data.types) types += (types.empty() ? "" : " ") + std::to_string(type);
+  group.set_attribute("types", types);
+  if (!pooled) group.set_attribute("sequence", client.data.sequences.front().id);
+}
+
+/// Empirical quantiles of the rescaled increments against those of Exp(1), at the edges of the calibration bins.
+void write_quantiles(const std::vector<std::int64_t>& uniforms, io::File& file) {
+  std::int64_t total = 0, below = 0;
+  for (const auto count : uniforms) total += count;
+  if (total == 0) return;
+  std::vector<double> observed, expected;
+  for (std::size_t b = 0; b + 1 < uniforms.size(); ++b) {
+    below += uniforms[b];
+    if (below == 0 || below == total) continue;
+    observed.push_back(-std::log1p(-static_cast<double>(b + 1) / static_cast<double>(uniforms.size())));
+    expected.push_back(-std::log1p(-static_cast<double>(below) / static_cast<double>(total)));
+  }
+  io::Group group = file.create_group("calibration");
+  group.write("observed", observed);
+  group.write("expected", expected);
+}
+
+}  // namespace
+
+void write_curves(Session& session, const model::WeightPosterior& theta, const std::vector<std::int64_t>& clients,
+                  const std::vector<std::int64_t>& uniforms, const std::string& path) {
+  auto& world = session.world();
+  const std::string partial = path + ".partial";
+  mpi::in_turn(world, [&] {
+    io::File file = world.is_root() ? io::File::create(partial) : io::File::open_append(partial);
+    for (const auto c : clients)
+      if (session.owns(c))
+        write_client(session, session.owned(c), theta, file.create_group(fmt::format("curves/client_{:06d}", c)));
+    if (world.is_root()) write_quantiles(uniforms, file);
+    file.close();
+  });
+  mpi::together(world, [&] {
+    if (world.is_root()) io::rename_durably(partial, path);
+  });
+}
+
+}  // namespace fedpp::federation

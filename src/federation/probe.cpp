@@ -1,0 +1,129 @@
+// fedpp probe (docs/probe.md): given cases through the very kernels and sums of training, every intermediate written.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include "federation/aggregator.hpp"
+#include "federation/probe_client_step.hpp"
+#include "federation/probe_input.hpp"
+#include "federation/run.hpp"
+#include "gpu/expectation.hpp"
+#include "io/hdf5.hpp"
+#include "io/atomic_file.hpp"
+
+namespace fedpp::federation {
+
+namespace {
+
+void aggregate(const ProbeInput& in, io::Group& out) {
+  const auto mean = in.matrix("r"), sd = in.matrix("delta");
+  const auto weight = in.vector("weight", mean.rows);
+  if (sd.rows != mean.rows || sd.columns != mean.columns)
+    in.reject("delta", fmt::format("is {} x {}, but r is {} x {}", sd.rows, sd.columns, mean.rows, mean.columns));
+  if (mean.rows == 0 || mean.columns == 0) in.reject("r", "is empty");
+  double total = 0;
+  for (const double w : weight) {
+    if (w < 0) in.reject("weight", fmt::format("holds {}: weights are not negative", w));
+    total += w;
+  }
+  if (!(total > 0)) in.reject("weight", "sums to 0");
+  for (const double s : sd.values)
+    if (!(s > 0)) in.reject("delta", fmt::format("holds {}: standard deviations are positive", s));
+  const double bandwidth = in.number("bandwidth");
+  if (!(bandwidth > 0)) in.reject("bandwidth", fmt::format("is {}: it must be positive", bandwidth));
+
+  std::vector<Upload> uploads;
+  for (std::size_t c = 0; c < mean.rows; ++c)
+    uploads.push_back({static_cast<std::int64_t>(c), weight[c], mean.row(c), sd.row(c)});
+  LocalSums sums;
+  const std::size_t p = mean.columns;
+  // Two words: any magnitude. The mean that the kl variance is centred on is w2's, as after a first round.
+  Gaussian theta{std::vector<double>(p, 0.0), std::vector<double>(p, 1.0)};
+  for (const auto& [rule, name] : {std::pair{Rule::w2, "w2"}, {Rule::kl, "kl"}, {Rule::fedavg, "fedavg"}, {Rule::mmd, "mmd"}}) {
+    const Aggregation result =
+        Aggregator({rule, mpi::FixedPoint::two_words(), bandwidth}, sums).aggregate(theta, uploads);
+    if (rule == Rule::w2) theta = result.theta;
+    out.write(std::string(name) + "_mean", result.theta.mean);
+    out.write(std::string(name) + "_sd", result.theta.sd);
+  }
+}
+
+void predict(const ProbeInput& in, io::Group& out) {
+  const auto mean = in.vector("mean");
+  const auto variance = in.vector("var", mean.size());
+  const double rate = in.number("m");
+  if (!(rate > 0)) in.reject("m", fmt::format("is {}: it must be positive", rate));
+  for (const double v : variance)
+    if (v < 0) in.reject("var", fmt::format("holds {}: variances are not negative", v));
+  const gpu::Exec exec;
+  const gpu::Array<double> log_intensity("log_intensity", mean.size()), intensity("intensity", mean.size());
+  gpu::expected_intensity(exec, gpu::to_device<double>("mean", mean), gpu::to_device<double>("variance", variance), rate,
+                          log_intensity, intensity);
+  exec.fence();
+  std::vector<double> values;
+  gpu::to_host(log_intensity, values);
+  out.write("expected_log_intensity", values);
+  gpu::to_host(intensity, values);
+  out.write("expected_intensity", values);
+}
+
+}  // namespace
+
+int run_probe(const std::string& case_file, const std::string& result_file, mpi::Communicator& world) {
+  if (!world.is_root()) return 0;  // one process answers; the cases are one batch
+  const io::File cases = io::File::open_read(case_file);
+  const std::string partial = result_file + ".partial";
+  io::File results = io::File::create(partial);
+  int malformed = 0;
+  const auto attempt = [&](const std::string& name, const std::function<void()>& body) {
+    try {
+      body();
+    } catch (const MalformedCase& error) {
+      fmt::print(stderr, "fedpp: probe: {}: {}\n", name, error.what());
+      ++malformed;
+    } catch (const io::Error& error) {
+      fmt::print(stderr, "fedpp: probe: {}: {}\n", name, error.what());
+      ++malformed;
+    }
+  };
+
+  // 1. Read and check every case; those of one kind wait for each other and are evaluated as one batch.
+  std::map<std::string, ClientStepCase> steps;
+  for (const std::string& name : cases.children()) {
+    attempt(name, [&] {
+      if (!cases.is_group(name)) throw MalformedCase("is a dataset, not a group: every case is a group at the root");
+      const ProbeInput in(cases.group(name));
+      const std::string what = in.text("what");
+      if (what == "client-step") {
+        steps.emplace(name, read_client_step(in));
+      } else if (what == "aggregate" || what == "predict") {
+        io::Group out = results.create_group(name);
+        what == "aggregate" ? aggregate(in, out) : predict(in, out);
+      } else {
+        throw MalformedCase(fmt::format(
+            "attribute 'what' is '{}': this version answers 'client-step', 'aggregate' and 'predict'", what));
+      }
+    });
+  }
+  // 2. The client steps, all sizes in one batch. A case that cannot be factorised leaves the batch and is named.
+  std::vector<const ClientStepCase*> batch;
+  std::vector<std::string> names;
+  for (const auto& [name, step] : steps) {
+    batch.push_back(&step);
+    names.push_back(name);
+  }
+  const auto answers = evaluate_client_steps(batch);
+  for (std::size_t k = 0; k < names.size(); ++k)
+    attempt(names[k], [&] {
+      if (!answers[k].failure.empty()) throw MalformedCase(answers[k].failure);
+      io::Group out = results.create_group(names[k]);
+      write_client_step(answers[k], out);
+    });
+  results.close();
+  io::rename_durably(partial, result_file);
+  return malformed == 0 ? 0 : 2;
+}
+
+}  // namespace fedpp::federation

@@ -1,0 +1,50 @@
+#include "federation/progress.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+
+namespace fedpp::federation {
+
+Progress::Progress(bool speaks, bool renew, const std::string& log)
+    : speaks_(speaks), renew_(renew && isatty(STDOUT_FILENO) != 0), log_(log) {}
+
+void Progress::log(const std::string& text) const {
+  if (std::FILE* file = std::fopen(log_.c_str(), "a")) {
+    fmt::print(file, "{:%Y-%m-%d %H:%M:%S} {}\n", fmt::localtime(std::time(nullptr)), text);
+    std::fclose(file);
+  }
+}
+
+void Progress::line(const std::string& text) {
+  if (!speaks_) return;
+  if (open_line_) fmt::print("\n");
+  open_line_ = false;
+  fmt::print("{}\n", text);
+  std::fflush(stdout);
+  log(text);
+}
+
+void Progress::round(std::int64_t round, std::int64_t rounds, double elbo, double validation, std::int64_t best_round) {
+  if (!speaks_) return;
+  ++done_;
+  const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  const double left = elapsed / static_cast<double>(done_) * static_cast<double>(rounds - round - 1);
+  std::string text = fmt::format("round {:>4}/{}  ELBO {:>12.2f}", round + 1, rounds, elbo);
+  if (std::isfinite(validation)) text += fmt::format("  validation {:.4f}", validation);
+  if (best_round >= 0) text += fmt::format("  (best: round {})", best_round + 1);
+  text += fmt::format("  {} left", left < 90 ? fmt::format("{:.0f} s", left) : fmt::format("{:.1f} min", left / 60));
+  if (renew_) {
+    fmt::print("\r{:<100}", text);
+    open_line_ = true;
+  } else {
+    fmt::print("{}\n", text);
+  }
+  std::fflush(stdout);
+  log(text);
+}
+
+}  // namespace fedpp::federation

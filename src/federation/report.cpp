@@ -1,0 +1,163 @@
+#include "federation/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "config/dump.hpp"
+#include "config/error.hpp"
+#include "config/version.hpp"
+#include "data/summary.hpp"
+#include "federation/run.hpp"
+#include "federation/scoring.hpp"
+#include "gpu/runtime.hpp"
+#include "io/atomic_file.hpp"
+#include "mpi/turns.hpp"
+
+namespace fedpp::federation {
+
+namespace {
+
+nlohmann::json phases_of_all_ranks(Session& session, const Phases& phases) {
+  nlohmann::json json;
+  for (const auto& [name, seconds] : phases.seconds()) json[name] = session.world().max(seconds, "metrics");
+  return json;
+}
+
+}  // namespace
+
+std::string describe(Session& session) {
+  auto& world = session.world();
+  std::int64_t sequences = 0, events = 0, columns = 0;
+  for (const auto& client : session.owned()) {
+    const auto summary = data::summarise(client.data);
+    for (int split = 0; split < 3; ++split) events += summary.events[split];
+    sequences += static_cast<std::int64_t>(client.data.sequences.size());
+    for (const auto& r : client.model.training) columns += static_cast<std::int64_t>(r.events.size() + r.nodes.size());
+  }
+  sequences = world.allreduce(sequences, mpi::Op::sum, "metrics");
+  events = world.allreduce(events, mpi::Op::sum, "metrics");
+  columns = world.allreduce(columns, mpi::Op::sum, "metrics");
+  const auto& c = session.config();
+  std::string text = fmt::format(
+      "fedpp {} ({}{}), {} rank{}, {}\n{} clients, {} sequences, {} events; {} {} realisations, {} points for training\n"
+      "model {} (P = {}), M = {}; prior term and barycentre: {}",
+      version(), git_revision(), git_dirty() ? ", changed" : "", world.size(), world.size() == 1 ? "" : "s",
+      gpu::backend_description(), session.clients(), sequences, events, c.data.protocol, c.data.realisation, columns,
+      c.model.encoder, session.parameters(), c.model.inducing, c.federation.mode == "local" ? "none (local only)" : c.aggregation.divergence);
+  if (session.left_out() > 0)
+    text += fmt::format("\n{} sequences with fewer than five training events are left out", session.left_out());
+  return text;
+}
+
+Scores score_states(Session& session, const RunState& state, bool best) {
+  std::vector<model::ClientState> last;
+  for (const auto& client : session.owned()) last.push_back(client.model.state);
+  const auto& theta = select_state(session, state, best);
+  const TestResult result = test_scores(session, theta);
+  const std::string ours = session.config().federation.mode == "local" ? "local only" : "fedpp";
+  evaluation::ScoreTable table{session.protocol(), session.config().data.time_unit, {model_scores(ours, result)}};
+  if (session.config().evaluation.trivial_models)
+    for (auto& model : trivial_models(session)) table.models.push_back(std::move(model));
+
+  Scores scores;
+  scores.table = evaluation::to_text(table);
+  scores.json["scores"] = evaluation::to_json(table);
+  scores.json["state"] = best && state.stopping.best_round >= 0 ? "best" : "last";
+  scores.uniforms = result.uniforms;
+  nlohmann::json clients = nlohmann::json::array();
+  for (std::size_t c = 0; c < result.ks.size(); ++c) clients.push_back({{"client", c}, {"ks", result.ks[c]}});
+  std::int64_t increments = 0, below = 0;
+  for (const auto count : result.uniforms) increments += count;
+  double ks = increments > 0 ? 0 : std::nan("");
+  for (int b = 0; b < kCalibrationBins && increments > 0; ++b) {
+    below += result.uniforms[b];
+    ks = std::max(ks, std::abs(static_cast<double>(below) / static_cast<double>(increments) - (b + 1.0) / kCalibrationBins));
+  }
+  scores.json["calibration"] = {{"ks", ks}, {"increments", increments}, {"clients", clients}};
+
+  // The other state's total, so that the choice by validation can be judged.
+  for (std::size_t k = 0; k < last.size(); ++k) session.owned()[k].model.state = last[k];
+  if (best && state.stopping.best_round >= 0 && state.stopping.best_round + 1 != state.next_round) {
+    const TestResult other = test_scores(session, state.theta);
+    evaluation::Score total;
+    for (std::size_t c = 0; c < other.events.size(); ++c) total += {other.headline[c], other.plug_in[c], other.events[c]};
+    scores.json["last_round"] = {{"headline", total.headline_per_event()}, {"plug_in", total.plug_in_per_event()}};
+    scores.table += fmt::format("\nBest round by validation: {} of {}; after the last round: headline {:.4f}, plug-in {:.4f}.",
+                                state.stopping.best_round + 1, state.next_round, total.headline_per_event(),
+                                total.plug_in_per_event());
+  }
+  return scores;
+}
+
+void report(Session& session, RunState& state, Progress& progress, Phases& phases) {
+  auto& world = session.world();
+  const auto& config = session.config();
+  const auto& directory = config.output.directory;
+  auto scores = phases.time("evaluate", [&] { return score_states(session, state, true); });
+  std::vector<std::int64_t> clients;
+  for (std::int64_t c = 0; c < std::min(config.evaluation.curve_clients, session.clients()); ++c) clients.push_back(c);
+  phases.time("curves", [&] {
+    std::vector<model::ClientState> last;
+    for (const auto& client : session.owned()) last.push_back(client.model.state);
+    write_curves(session, select_state(session, state, true), clients, scores.uniforms, directory + "/result.h5");
+    for (std::size_t k = 0; k < last.size(); ++k) session.owned()[k].model.state = last[k];
+  });
+
+  nlohmann::ordered_json json;
+  json["version"] = version();
+  json["git"] = git_revision() + std::string(git_dirty() ? "-dirty" : "");
+  json["ranks"] = world.size();
+  json["backend"] = gpu::backend_description();
+  json["config"] = config::to_json(config);
+  json["phases"] = phases_of_all_ranks(session, phases);
+  json["rounds"] = state.rounds;
+  json["best_round"] = state.stopping.best_round + 1;
+  json["theta"] = {{"mean", state.theta.mean}, {"sd", state.theta.sd}};
+  for (const auto& [key, value] : scores.json.items()) json[key] = value;
+  const std::string ledger = world.ledger_of_all_ranks();
+  mpi::together(world, [&] {
+    if (world.is_root()) io::write_json(directory + "/result.json", json);
+  });
+  progress.line(scores.table);
+  progress.line("What left the ranks:\n" + ledger);
+  progress.line(fmt::format("Results: {0}/result.json, {0}/result.h5; figures: scripts/plot.py {0}", directory));
+}
+
+int run_evaluation(const config::Config& config, const EvaluationRequest& request, mpi::Communicator& world) {
+  const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
+  Session session(config, world);
+  const RunState state = read_checkpoint(session, newest_checkpoint_of(config, world));
+  const auto scores = score_states(session, state, request.state == "best");
+  mpi::together(world, [&] {
+    if (!world.is_root()) return;
+    nlohmann::json json = scores.json;
+    json["version"] = version();
+    json["git"] = git_revision() + std::string(git_dirty() ? "-dirty" : "");
+    const std::string path = request.file.empty() ? config.output.directory + "/evaluation.json" : request.file;
+    io::write_json(path, json);
+    fmt::print("{}\nWritten to {}\n", scores.table, path);
+  });
+  return 0;
+}
+
+int run_prediction(const config::Config& config, const PredictionRequest& request, mpi::Communicator& world) {
+  const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
+  Session session(config, world);
+  std::vector<std::int64_t> clients = request.clients;
+  if (clients.empty())
+    for (std::int64_t c = 0; c < std::min(config.evaluation.curve_clients, session.clients()); ++c) clients.push_back(c);
+  mpi::together(world, [&] {
+    for (const auto c : clients)
+      if (c < 0 || c >= session.clients())
+        throw UserError(fmt::format("--clients {}: there are clients 0 to {}", c, session.clients() - 1));
+  });
+  const RunState state = read_checkpoint(session, newest_checkpoint_of(config, world));
+  const std::string path = request.file.empty() ? config.output.directory + "/prediction.h5" : request.file;
+  write_curves(session, select_state(session, state, request.state == "best"), clients, {}, path);
+  if (world.is_root()) fmt::print("Intensities of {} clients written to {}\n", clients.size(), path);
+  return 0;
+}
+
+}  // namespace fedpp::federation

@@ -1,0 +1,34 @@
+// What a run leaves behind: result.json, result.h5 and the table on the terminal.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "federation/phases.hpp"
+#include "federation/progress.hpp"
+#include "federation/run_state.hpp"
+
+namespace fedpp::federation {
+
+/// A few lines about the run at its start: clients, sequences, ranks, backend, model. Collective.
+std::string describe(Session& session);
+
+/// Collective. Scores of the best and the last round beside the trivial models, as a table and as JSON
+/// {scores, calibration}; `state_name` "best" or "last" is the first.
+struct Scores {
+  std::string table;
+  nlohmann::json json;
+  std::vector<std::int64_t> uniforms;  ///< TestResult::uniforms of the first state
+};
+Scores score_states(Session& session, const RunState& state, bool best);
+
+/// Collective. Intensity curves with 5/50/95 % bands of these clients (and their events and histogram), and the QQ of
+/// the rescaled increments where there are any, into an HDF5 file (docs/results.md).
+void write_curves(Session& session, const model::WeightPosterior& theta, const std::vector<std::int64_t>& clients,
+                  const std::vector<std::int64_t>& uniforms, const std::string& path);
+
+/// Collective. result.json, result.h5, the table, after training.
+void report(Session& session, RunState& state, Progress& progress, Phases& phases);
+
+}  // namespace fedpp::federation

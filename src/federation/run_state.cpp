@@ -1,0 +1,188 @@
+#include "federation/run_state.hpp"
+
+#include <fmt/format.h>
+
+#include "config/dump.hpp"
+#include "config/error.hpp"
+#include "config/version.hpp"
+#include "io/checkpoint_file.hpp"
+#include "io/error.hpp"
+#include "mpi/turns.hpp"
+
+namespace fedpp::federation {
+
+namespace {
+
+std::string group_name(std::int64_t client) { return fmt::format("clients/{:06d}", client); }
+
+void write_posterior(io::Group& group, const std::string& name, const model::WeightPosterior& posterior) {
+  group.write(name + "_mean", posterior.mean);
+  group.write(name + "_sd", posterior.sd);
+}
+
+model::WeightPosterior read_posterior(const io::Group& group, const std::string& name) {
+  return {group.read_vector<double>(name + "_mean"), group.read_vector<double>(name + "_sd")};
+}
+
+void write_client(io::Group group, const model::ClientState& state) {
+  group.set_attribute("started", static_cast<std::int64_t>(state.started));
+  group.set_attribute("steps", state.steps);
+  group.write_scalar("rate", state.rate);
+  group.write_scalar("offset", state.offset);
+  group.write("v_mean", state.v_mean);
+  group.write("v_factor", state.v_factor);
+  if (!state.started) return;
+  write_posterior(group, "weights", state.weights);
+  group.write("raw", state.raw);
+  group.write("first_mean", state.first_mean);
+  group.write("second_mean", state.second_mean);
+  group.write("first_raw", state.first_raw);
+  group.write("second_raw", state.second_raw);
+}
+
+void expect_size(const io::Group& group, const std::string& name, std::size_t is, std::size_t wanted) {
+  if (is != wanted)
+    throw UserError(fmt::format("{}: {}/{} has {} entries where this configuration and data need {}", group.file(),
+                                group.path(), name, is, wanted));
+}
+
+model::ClientState read_client(const io::Group& group, const model::ClientState& like, std::size_t parameters) {
+  model::ClientState state;
+  state.started = group.attribute<std::int64_t>("started") != 0;
+  state.steps = group.attribute<std::int64_t>("steps");
+  state.rate = group.read_scalar<double>("rate");
+  state.offset = group.read_scalar<double>("offset");
+  state.v_mean = group.read_vector<double>("v_mean");
+  state.v_factor = group.read_vector<double>("v_factor");
+  expect_size(group, "v_mean", state.v_mean.size(), like.v_mean.size());
+  expect_size(group, "v_factor", state.v_factor.size(), like.v_factor.size());
+  if (!state.started) return state;
+  state.weights = read_posterior(group, "weights");
+  expect_size(group, "weights_mean", state.weights.mean.size(), parameters);
+  state.raw = group.read_vector<double>("raw");
+  state.first_mean = group.read_vector<double>("first_mean");
+  state.second_mean = group.read_vector<double>("second_mean");
+  state.first_raw = group.read_vector<double>("first_raw");
+  state.second_raw = group.read_vector<double>("second_raw");
+  return state;
+}
+
+/// What a resumed run may change: how long it goes on, what is scored, where it writes, how the machine is used.
+nlohmann::ordered_json binding_part(const config::Config& config) {
+  auto json = config::to_json(config);
+  for (const char* section : {"evaluation", "output", "backend"}) json.erase(section);
+  for (const char* key : {"rounds", "patience", "validate_every"}) json["federation"].erase(key);
+  return json;
+}
+
+void check_configuration(const std::string& path, const std::string& archived, const config::Config& config) {
+  const auto before = nlohmann::ordered_json::parse(archived);
+  const auto now = binding_part(config);
+  std::string differences;
+  for (const auto& [section, keys] : now.items())
+    for (const auto& [key, value] : keys.items())
+      if (!before.contains(section) || !before[section].contains(key) || before[section][key] != value)
+        differences += fmt::format("\n  {}.{} = {} (checkpoint: {})", section, key, value.dump(),
+                                   before.contains(section) && before[section].contains(key) ? before[section][key].dump()
+                                                                                              : "none");
+  if (!differences.empty())
+    throw UserError(fmt::format("{} was written under another configuration:{}\nRestore these values, or train anew in "
+                                "another folder (--out).",
+                                path, differences));
+}
+
+}  // namespace
+
+void write_checkpoint(Session& session, const RunState& state, const std::string& directory, std::int64_t keep) {
+  auto& world = session.world();
+  const std::string final_path = directory + "/" + io::checkpoint_name(state.next_round);
+  const std::string partial = final_path + ".partial";
+  mpi::in_turn(world, [&] {
+    if (world.is_root()) {
+      io::File file = io::create_checkpoint(partial);
+      file.set_attribute("version", version());
+      file.set_attribute("git", git_revision());
+      file.set_attribute("next_round", state.next_round);
+      file.set_attribute("clients", session.clients());
+      file.set_attribute("seed", session.config().federation.seed);
+      file.set_attribute("best_round", state.stopping.best_round);
+      file.set_attribute("validations_since_best", state.stopping.validations_since_best);
+      file.write_scalar("best_score", state.stopping.best_score);
+      file.write_scalar("bandwidth", state.bandwidth);
+      file.write_scalar("configuration", binding_part(session.config()).dump());
+      file.write_scalar("rounds", state.rounds.dump());
+      write_posterior(file, "theta", state.theta);
+      if (state.stopping.best_round >= 0) write_posterior(file, "best_theta", state.best_theta);
+      file.close();
+    }
+    // Private state goes from its owner to the file, never through another rank.
+    io::File file = io::File::open_append(partial);
+    for (const auto& client : session.owned()) {
+      io::Group group = file.create_group(group_name(client.data.id));
+      write_client(group.create_group("last"), client.model.state);
+      if (const auto best = state.best_clients.find(client.data.id); best != state.best_clients.end())
+        write_client(group.create_group("best"), best->second);
+      if (const auto score = state.validation.find(client.data.id); score != state.validation.end())
+        group.write("validation", std::vector<double>{score->second.headline, score->second.plug_in, score->second.events});
+    }
+    file.close();
+  });
+  mpi::together(world, [&] {
+    if (!world.is_root()) return;
+    io::commit(partial, final_path);
+    io::prune_checkpoints(directory, keep);
+  });
+}
+
+RunState read_checkpoint(Session& session, const std::string& path) {
+  auto& world = session.world();
+  mpi::together(world, [&] {
+    if (!world.is_root()) return;
+    io::verify(path);
+  });
+  RunState state;
+  mpi::together(world, [&] {
+    const io::File file = io::File::open_read(path);
+    check_configuration(path, file.read_scalar<std::string>("configuration"), session.config());
+    state.next_round = file.attribute<std::int64_t>("next_round");
+    state.stopping.patience = session.config().federation.patience;
+    state.stopping.best_round = file.attribute<std::int64_t>("best_round");
+    state.stopping.validations_since_best = file.attribute<std::int64_t>("validations_since_best");
+    state.stopping.best_score = file.read_scalar<double>("best_score");
+    state.bandwidth = file.read_scalar<double>("bandwidth");
+    state.rounds = nlohmann::json::parse(file.read_scalar<std::string>("rounds"));
+    state.theta = read_posterior(file, "theta");
+    expect_size(file, "theta_mean", state.theta.mean.size(), session.parameters());
+    if (state.stopping.best_round >= 0) state.best_theta = read_posterior(file, "best_theta");
+    for (auto& client : session.owned()) {
+      const io::Group group = file.group(group_name(client.data.id));
+      client.model.state = read_client(group.group("last"), client.model.state, session.parameters());
+      if (group.exists("best"))
+        state.best_clients[client.data.id] = read_client(group.group("best"), client.model.state, session.parameters());
+      if (group.exists("validation")) {
+        const auto score = group.read_vector<double>("validation");
+        state.validation[client.data.id] = {score.at(0), score.at(1), score.at(2)};
+      }
+    }
+  });
+  return state;
+}
+
+std::string newest_checkpoint_of(const config::Config& config, mpi::Communicator& world) {
+  std::string path;
+  mpi::together(world, [&] {
+    const auto newest = io::newest_checkpoint(config.output.directory);
+    if (!newest)
+      throw UserError(fmt::format("{} holds no checkpoint: train there first", config.output.directory));
+    path = newest->path;
+  });
+  return path;
+}
+
+const model::WeightPosterior& select_state(Session& session, const RunState& state, bool best) {
+  if (!best || state.stopping.best_round < 0) return state.theta;
+  for (auto& client : session.owned()) client.model.state = state.best_clients.at(client.data.id);
+  return state.best_theta;
+}
+
+}  // namespace fedpp::federation

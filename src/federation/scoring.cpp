@@ -1,0 +1,165 @@
+#include "federation/scoring.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "evaluation/trivial_models.hpp"
+#include "mpi/turns.hpp"
+
+namespace fedpp::federation {
+
+namespace {
+
+/// Realisations whose posterior a score reads: training windows untempered, in 'population' all training lists.
+std::vector<data::Realisation> posterior_realisations(const Session& session, const OwnedClient& client) {
+  if (session.protocol() == evaluation::Protocol::kPopulation)
+    return data::final_realisations(client.data, session.rules());
+  static constexpr std::array<data::Split, 1> training{data::kTrain};
+  return data::make_realisations(client.data, session.rules(), training, 1.0);
+}
+
+evaluation::Score score_of(evaluation::Protocol protocol, const data::Realisation& held_out,
+                           const model::RealisationPrediction& p) {
+  const std::size_t n = held_out.events.size(), points = n + held_out.nodes.size();
+  if (protocol == evaluation::Protocol::kPublishedCode) {
+    // m sigma of the posterior mean, averaged over the samples of w.
+    std::vector<double> plug_in(points);
+    const std::size_t samples = points ? p.mean.size() / points : 1;
+    for (std::size_t j = 0; j < points; ++j) {
+      double mean = 0;
+      for (std::size_t s = 0; s < samples; ++s) mean += p.mean[s * points + j] / static_cast<double>(samples);
+      plug_in[j] = p.rate / (1 + std::exp(-mean));
+    }
+    return evaluation::published_code_score(held_out, {plug_in.data(), n}, {plug_in.data() + n, points - n});
+  }
+  std::vector<double> log_expected(n);
+  for (std::size_t i = 0; i < n; ++i) log_expected[i] = std::log(p.expected_intensity[i]);
+  return evaluation::score(held_out, {{p.expected_log_intensity.data(), n}, log_expected,
+                                      {p.expected_intensity.data() + n, points - n}});
+}
+
+/// Compensator between consecutive test events, from the cumulative sums of the held-out quadrature read between its
+/// nodes by linear interpolation.
+std::vector<double> increments_of(const data::Realisation& held_out, const model::RealisationPrediction& p,
+                                  std::uint64_t seed) {
+  const std::size_t n = held_out.events.size(), q = held_out.nodes.size();
+  std::vector<double> at{held_out.span.start}, cumulative{0.0};
+  double total = 0;
+  for (std::size_t j = 0; j < q; ++j) {
+    const double mass = held_out.node_weights[j] * p.expected_intensity[n + j];
+    at.push_back(held_out.nodes[j]);
+    cumulative.push_back(total + 0.5 * mass);
+    total += mass;
+  }
+  at.push_back(held_out.span.end);
+  cumulative.push_back(total);
+  const auto compensator = [&](double t) {
+    const auto upper = std::upper_bound(at.begin(), at.end(), t);
+    const std::size_t k = std::clamp<std::size_t>(static_cast<std::size_t>(upper - at.begin()), 1, at.size() - 1);
+    const double width = at[k] - at[k - 1];
+    return cumulative[k - 1] + (width > 0 ? (t - at[k - 1]) / width : 0.0) * (cumulative[k] - cumulative[k - 1]);
+  };
+  std::vector<double> cells;
+  double before = 0;
+  for (const double t : held_out.events) {
+    const double now = compensator(t);
+    cells.push_back(std::max(now - before, 0.0));
+    before = now;
+  }
+  cells.push_back(std::max(total - before, 0.0));
+  return evaluation::rescaled_increments({held_out.events, held_out.multiplicities, cells, held_out.span}, seed);
+}
+
+}  // namespace
+
+model::PredictionOptions prediction_options(const config::Config& config, int samples, int e_steps) {
+  return {config.model, samples, e_steps, config.backend.workspace_mb, static_cast<std::uint64_t>(config.federation.seed)};
+}
+
+std::vector<evaluation::Score> validation_scores(Session& session, const std::vector<std::int64_t>& clients,
+                                                 const model::WeightPosterior& theta) {
+  std::vector<std::vector<data::Realisation>> held_out;
+  std::vector<model::PredictionRequest> requests;
+  for (const auto c : clients)
+    held_out.push_back(data::held_out_realisations(session.owned(c).data, session.rules(), data::kValidation));
+  for (std::size_t k = 0; k < clients.size(); ++k) {
+    const auto& model = session.owned(clients[k]).model;
+    requests.push_back({&model, &model.training, {&held_out[k]}, model.least_events});
+  }
+  // The state is that of the last local epoch, so few E-steps bring it to the samples drawn here.
+  const auto predictions = model::predict(requests, theta, prediction_options(session.config(), 2, 2));
+  std::vector<evaluation::Score> scores(clients.size());
+  for (std::size_t k = 0; k < clients.size(); ++k)
+    for (std::size_t i = 0; i < held_out[k].size(); ++i)
+      scores[k] += score_of(session.protocol(), held_out[k][i], predictions[k][0][i]);
+  return scores;
+}
+
+TestResult test_scores(Session& session, const model::WeightPosterior& theta) {
+  std::vector<double> sums, ks;
+  TestResult result;
+  result.uniforms.assign(kCalibrationBins, 0);
+  mpi::together(session.world(), [&] {
+    const auto options = prediction_options(session.config(), static_cast<int>(session.config().evaluation.samples),
+                                            static_cast<int>(session.config().evaluation.e_steps));
+    for (auto& client : session.owned()) {  // one at a time: a client's realisations are batch enough, and memory is bounded
+      const auto training = posterior_realisations(session, client);
+      const auto held_out = data::held_out_realisations(client.data, session.rules(), data::kTest);
+      const auto prediction = model::predict({{&client.model, &training, {&held_out}, 0.5}}, theta, options)[0][0];
+      evaluation::Score score;
+      std::vector<double> increments;
+      for (std::size_t i = 0; i < held_out.size(); ++i) {
+        score += score_of(session.protocol(), held_out[i], prediction[i]);
+        if (held_out[i].events.empty()) continue;
+        const auto part = increments_of(held_out[i], prediction[i], session.seed());
+        increments.insert(increments.end(), part.begin(), part.end());
+      }
+      sums.insert(sums.end(), {score.headline, score.plug_in, score.events});
+      ks.push_back(increments.empty() ? std::numeric_limits<double>::quiet_NaN()
+                                      : evaluation::ks_distance_from_exponential(increments));
+      for (const double x : increments)
+        ++result.uniforms[std::min(static_cast<int>(-std::expm1(-x) * kCalibrationBins), kCalibrationBins - 1)];
+    }
+  });
+  const auto all = session.share(sums, 3, "scores");
+  for (std::int64_t c = 0; c < session.clients(); ++c) {
+    result.headline.push_back(all[3 * c]);
+    result.plug_in.push_back(all[3 * c + 1]);
+    result.events.push_back(all[3 * c + 2]);
+  }
+  result.ks = session.share(ks, 1, "scores");
+  session.world().allreduce(std::span<std::int64_t>(result.uniforms), mpi::Op::sum, "scores");
+  return result;
+}
+
+std::vector<evaluation::ModelScores> trivial_models(Session& session) {
+  const auto names = evaluation::trivial_model_names(session.protocol());
+  const evaluation::TrivialSettings settings{session.protocol(), session.plan().clock.elapsed};
+  std::vector<double> sums;
+  mpi::together(session.world(), [&] {
+    for (const auto& client : session.owned())
+      for (const auto& trivial : evaluation::trivial_scores(client.data, data::kTest, settings))
+        sums.insert(sums.end(), {trivial.score.headline, trivial.score.plug_in, trivial.score.events});
+  });
+  const auto all = session.share(sums, 3 * names.size(), "scores");
+  std::vector<evaluation::ModelScores> models;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    models.push_back({names[k], {}});
+    for (std::int64_t c = 0; c < session.clients(); ++c) {
+      const double* at = all.data() + 3 * (static_cast<std::size_t>(c) * names.size() + k);
+      models.back().clients.push_back({c, {at[0], at[1], at[2]}});
+    }
+  }
+  return models;
+}
+
+evaluation::ModelScores model_scores(const std::string& name, const TestResult& result) {
+  evaluation::ModelScores scores{name, {}};
+  for (std::size_t c = 0; c < result.headline.size(); ++c)
+    scores.clients.push_back({static_cast<std::int64_t>(c), {result.headline[c], result.plug_in[c], result.events[c]}});
+  return scores;
+}
+
+}  // namespace fedpp::federation

@@ -1,0 +1,40 @@
+// Scores of a federation's state on held-out windows (spec 1.8, 3.3): every client with its own q_phi, theta if it never
+// took part.
+#pragma once
+
+#include <vector>
+
+#include "evaluation/calibration.hpp"
+#include "evaluation/table.hpp"
+#include "federation/session.hpp"
+#include "model/prediction.hpp"
+
+namespace fedpp::federation {
+
+/// How predictions are made here.
+model::PredictionOptions prediction_options(const config::Config& config, int samples, int e_steps);
+
+/// A client's score on its validation windows, from its state as training left it; NaN where it has none.
+std::vector<evaluation::Score> validation_scores(Session& session, const std::vector<std::int64_t>& clients,
+                                                 const model::WeightPosterior& theta);
+
+struct TestResult {
+  std::vector<double> headline, plug_in, events;  ///< [C] sums, on every rank
+  std::vector<double> ks;                         ///< [C] Kolmogorov-Smirnov distances, NaN without enough events
+  /// Rescaled increments x of all clients' test events as counts of u = 1 - exp(-x) in equal bins of [0, 1]: uniform under
+  /// the truth. Only counts leave the ranks.
+  std::vector<std::int64_t> uniforms;
+};
+
+inline constexpr int kCalibrationBins = 1000;
+
+/// Collective. All clients on their test windows.
+TestResult test_scores(Session& session, const model::WeightPosterior& theta);
+
+/// Collective. The trivial models on the same windows, names and per-client sums.
+std::vector<evaluation::ModelScores> trivial_models(Session& session);
+
+/// One model's scores from per-client sums.
+evaluation::ModelScores model_scores(const std::string& name, const TestResult& result);
+
+}  // namespace fedpp::federation

@@ -1,0 +1,84 @@
+#include "federation/session.hpp"
+
+#include <bit>
+#include <cmath>
+
+#include "data/tempering.hpp"
+#include "mpi/exact_reduce.hpp"
+#include "mpi/turns.hpp"
+
+namespace fedpp::federation {
+
+namespace {
+
+/// Cost of each client before its data are read: events x M^2, or equal costs where only the owner may look.
+std::vector<double> costs(const data::Plan& plan, std::int64_t inducing) {
+  std::vector<double> cost(plan.clients(), 1.0);
+  if (plan.one_file_a_client()) return cost;
+  for (std::int64_t c = 0; c < plan.clients(); ++c) {
+    std::int64_t events = 1;
+    for (const auto entry : plan.holdings[c]) events += plan.catalogue[entry].events;
+    cost[c] = model::cost(events, inducing);
+  }
+  return cost;
+}
+
+}  // namespace
+
+Session::Session(const config::Config& config, mpi::Communicator& world)
+    : config_(config), world_(world), placement_(std::vector<double>(1, 0.0), 1) {
+  // 1. Who holds what: the same on every rank.
+  plan_ = data::make_plan(config.data, config.model.window, seed());
+  placement_ = mpi::Placement(costs(plan_, config.model.inducing), world.size());
+  const auto& mine = placement_.owned_by(world.rank());
+
+  // 2. The clock and the common window, from what each rank's clients know.
+  data::LocalExtents extents;
+  mpi::together(world, [&] { extents = data::local_extents(plan_, mine); });
+  extents.start = world.min(extents.start, "extents");
+  extents.end = world.max(extents.end, "extents");
+  extents.longest = world.max(extents.longest, "extents");
+  extents.types = world.allreduce(extents.types, mpi::Op::max, "extents");
+  data::finish_plan(plan_, extents);
+  rules_ = data::realisation_rules(plan_, config.model);
+
+  // 3. This rank's data and models; a mistake in one client's data ends all ranks with its text.
+  const gpu::Encoder encoder = model::make_encoder(config.model, plan_.clock);
+  mpi::together(world, [&] {
+    std::int64_t left_out = 0;
+    for (auto& client : data::load_clients(plan_, mine)) {
+      client.tempering = data::tempering(client, plan_.clock, config.model);
+      left_out += client.left_out;
+      auto model = model::make_client(client.id, encoder, data::training_realisations(client, rules_),
+                                      config.model.inducing, client.tempering);
+      index_[client.id] = owned_.size();
+      owned_.push_back({std::move(client), std::move(model)});
+    }
+    left_out_ = left_out;
+  });
+  left_out_ = world.allreduce(left_out_, mpi::Op::sum, "extents");
+  initial_prior_ = model::initial_prior(config.model, encoder, seed());
+}
+
+std::vector<double> Session::share(const std::vector<double>& mine, std::size_t each, const char* kind) {
+  std::vector<std::uint64_t> bits(static_cast<std::size_t>(clients()) * each, 0);
+  for (std::size_t k = 0; k < owned_.size(); ++k)
+    for (std::size_t j = 0; j < each; ++j)
+      bits[static_cast<std::size_t>(owned_[k].data.id) * each + j] = std::bit_cast<std::uint64_t>(mine[k * each + j]);
+  world_.allreduce(std::span<std::uint64_t>(bits), mpi::Op::sum, kind);
+  std::vector<double> all;
+  all.reserve(bits.size());
+  for (const auto word : bits) all.push_back(std::bit_cast<double>(word));
+  return all;
+}
+
+double Session::exact_total(const std::vector<double>& values, const char* kind) {
+  mpi::ExactSums sums(1, mpi::FixedPoint::two_words(), static_cast<std::uint64_t>(clients()) + 1);
+  mpi::together(world_, [&] {
+    for (const double value : values) sums.add(0, value);
+  });
+  mpi::allreduce(world_, sums, kind);
+  return sums.value(0);
+}
+
+}  // namespace fedpp::federation

@@ -1,0 +1,65 @@
+// What a run on all ranks stands on: the plan of the data, who owns which client, this rank's clients and the prior.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "config/options.hpp"
+#include "data/dataset.hpp"
+#include "data/realisation.hpp"
+#include "evaluation/score.hpp"
+#include "model/client.hpp"
+#include "mpi/communicator.hpp"
+#include "mpi/placement.hpp"
+
+namespace fedpp::federation {
+
+/// One client on its owner.
+struct OwnedClient {
+  data::ClientData data;
+  model::Client model;
+};
+
+class Session {
+ public:
+  /// Collective. Reads this rank's data, lays the clients out and sets them to the start of training. Throws UserError.
+  Session(const config::Config& config, mpi::Communicator& world);
+
+  const config::Config& config() const { return config_; }
+  mpi::Communicator& world() const { return world_; }
+  const data::Plan& plan() const { return plan_; }
+  const data::RealisationRules& rules() const { return rules_; }
+  std::int64_t clients() const { return plan_.clients(); }
+  std::uint64_t seed() const { return static_cast<std::uint64_t>(config_.federation.seed); }
+  bool owns(std::int64_t client) const { return index_.contains(client); }
+  OwnedClient& owned(std::int64_t client) { return owned_[index_.at(client)]; }
+  std::vector<OwnedClient>& owned() { return owned_; }
+  const mpi::Placement& placement() const { return placement_; }
+  const model::WeightPosterior& initial_prior() const { return initial_prior_; }
+  evaluation::Protocol protocol() const { return evaluation::protocol_from_name(config_.data.protocol); }
+  /// P.
+  std::size_t parameters() const { return initial_prior_.mean.size(); }
+  std::int64_t left_out() const { return left_out_; }  ///< sequences left out of all clients, over all ranks
+
+  /// Collective. values[c * each + k] of all clients on every rank, from the owners' values (ascending clients). Bits
+  /// are kept: every entry has one owner, so the sum of bit patterns is a copy.
+  std::vector<double> share(const std::vector<double>& mine, std::size_t each, const char* kind);
+
+  /// Collective. Exact sum over the ranks of sums that each holds of its own clients' values.
+  double exact_total(const std::vector<double>& values, const char* kind);
+
+ private:
+  config::Config config_;
+  mpi::Communicator& world_;
+  data::Plan plan_;
+  data::RealisationRules rules_;
+  mpi::Placement placement_;
+  std::vector<OwnedClient> owned_;
+  std::map<std::int64_t, std::size_t> index_;
+  model::WeightPosterior initial_prior_;
+  std::int64_t left_out_ = 0;
+};
+
+}  // namespace fedpp::federation

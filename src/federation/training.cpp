@@ -1,0 +1,280 @@
+// fedpp train: the round loop (spec 2.0).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+
+#include "config/dump.hpp"
+#include "config/error.hpp"
+#include "config/version.hpp"
+#include "federation/aggregator.hpp"
+#include "federation/participants.hpp"
+#include "federation/phases.hpp"
+#include "federation/progress.hpp"
+#include "federation/report.hpp"
+#include "federation/run.hpp"
+#include "federation/run_state.hpp"
+#include "federation/scoring.hpp"
+#include "gpu/runtime.hpp"
+#include "io/atomic_file.hpp"
+#include "io/checkpoint_file.hpp"
+#include "model/local_update.hpp"
+#include "mpi/turns.hpp"
+
+namespace fedpp::federation {
+
+namespace {
+
+/// Set by SIGUSR1 and SIGTERM: finish the round, write a checkpoint, leave with kExitRequeue.
+std::atomic<int> stop_signal{0};
+void on_signal(int signal) { stop_signal = signal; }
+
+class Trainer {
+ public:
+  Trainer(Session& session, RunState& state, Progress& progress, Phases& phases)
+      : session_(session), config_(session.config()), world_(session.world()), state_(state), progress_(progress),
+        phases_(phases), sums_(world_) {}
+
+  /// The round loop. Returns false where a signal ended it early.
+  bool run() {
+    const auto& f = config_.federation;
+    while (state_.next_round < f.rounds && !state_.stopping.should_stop()) {
+      const std::int64_t round = state_.next_round;
+      // 1. Who takes part: the same on every rank, without communication.
+      const auto participants =
+          sample_participants(session_.clients(), f.participants, session_.seed(), round, f.straggling_period);
+      // 2. theta from rank 0 to all.
+      phases_.time("broadcast", [&] { broadcast_theta(); });
+      // 3. E local epochs of this rank's participants, one batch.
+      const auto reports = phases_.time("local update", [&] { return local_epochs(participants, round); });
+      // 4. The barycentre of the accepted uploads, by exact sums.
+      const auto rejected = phases_.time("aggregate", [&] { return aggregate(reports); });
+      // 5. Validation; the best round is kept.
+      const double validation = phases_.time("validate", [&] { return validate(participants, round); });
+      // 6. Metrics and progress.
+      state_.next_round = round + 1;
+      phases_.time("metrics", [&] { record(round, participants, reports, rejected, validation); });
+      // 7. Checkpoint when due, and when asked to stop; rank 0 decides.
+      const bool stop = asked_to_stop();
+      const auto& o = config_.output;
+      if (stop || (o.checkpoint_every > 0 && state_.next_round % o.checkpoint_every == 0) || state_.next_round == f.rounds ||
+          state_.stopping.should_stop())
+        phases_.time("checkpoint", [&] { write_checkpoint(session_, state_, o.directory, o.checkpoints_kept); });
+      if (stop) return false;
+    }
+    return true;
+  }
+
+ private:
+  void broadcast_theta() {
+    world_.broadcast(state_.theta.mean, 0, "broadcast theta");
+    world_.broadcast(state_.theta.sd, 0, "broadcast theta");
+  }
+
+  std::vector<model::LocalReport> local_epochs(const std::vector<std::int64_t>& participants, std::int64_t round) {
+    std::vector<model::Client*> mine;
+    for (const auto c : participants)
+      if (session_.owns(c)) mine.push_back(&session_.owned(c).model);
+    model::LocalOptions options;
+    options.model = config_.model;
+    options.training = config_.training;
+    options.divergence = divergence();
+    options.bandwidth = state_.bandwidth;
+    options.schedule = learning_rate_factor(config_.training.schedule, round, config_.federation.rounds);
+    options.overwrite = config_.federation.client_start == "overwrite";
+    options.workspace_mb = config_.backend.workspace_mb;
+    return model::local_update(mine, state_.theta, options, session_.seed(), round);
+  }
+
+  gpu::Divergence divergence() const {
+    if (config_.aggregation.divergence == "w2") return gpu::Divergence::kW2;
+    if (config_.aggregation.divergence == "mmd") return gpu::Divergence::kMmd;
+    return gpu::Divergence::kKl;
+  }
+
+  /// Uploads of participants that did not fail -> theta. Returns this rank's failed and rejected clients with reasons.
+  std::vector<RejectedUpload> aggregate(const std::vector<model::LocalReport>& reports) {
+    std::vector<RejectedUpload> rejected;
+    std::vector<Upload> uploads;
+    for (const auto& report : reports) {
+      if (report.failure) {
+        rejected.push_back({report.client, *report.failure});
+        continue;
+      }
+      const auto& client = session_.owned(report.client);
+      const double weight = config_.aggregation.weights == "events" ? events_of(client) : 1.0;
+      uploads.push_back({report.client, weight, client.model.state.weights.mean, client.model.state.weights.sd});
+    }
+    if (config_.federation.mode == "local") return rejected;
+    const Aggregator aggregator({rule_from(config_.aggregation.divergence),
+                                 mpi::FixedPoint::one_word(static_cast<int>(config_.aggregation.fraction_bits)),
+                                 config_.aggregation.mmd_bandwidth},
+                                sums_);
+    const auto result = aggregator.aggregate({state_.theta.mean, state_.theta.sd}, uploads);
+    state_.theta = {result.theta.mean, result.theta.sd};
+    if (result.bandwidth > 0) state_.bandwidth = result.bandwidth;
+    rejected.insert(rejected.end(), result.rejected.begin(), result.rejected.end());
+    return rejected;
+  }
+
+  static double events_of(const OwnedClient& client) {
+    double events = 0;
+    for (const auto& s : client.data.sequences) events += static_cast<double>(s.events[data::kTrain].size());
+    return std::max(events, 1.0);
+  }
+
+  /// Headline score per validation event over all clients; NaN where this round is not validated. Clients that did not take
+  /// part keep their score: their state has not changed.
+  double validate(const std::vector<std::int64_t>& participants, std::int64_t round) {
+    const auto every = config_.federation.validate_every;
+    if (every <= 0 || ((round + 1) % every != 0 && round + 1 != config_.federation.rounds)) {
+      if (every > 0)
+        for (const auto c : participants) unvalidated_.push_back(c);
+      return std::nan("");
+    }
+    std::vector<std::int64_t> due;
+    for (auto& client : session_.owned()) {
+      const auto c = client.data.id;
+      if (!client.model.state.started || !state_.validation.contains(c) || contains(participants, c) ||
+          contains(unvalidated_, c))
+        due.push_back(c);
+    }
+    unvalidated_.clear();
+    std::vector<double> headline, events;
+    mpi::together(world_, [&] {
+      const auto scores = validation_scores(session_, due, state_.theta);
+      for (std::size_t k = 0; k < due.size(); ++k) state_.validation[due[k]] = scores[k];
+      for (const auto& [client, score] : state_.validation) {
+        if (!(score.events > 0) || !std::isfinite(score.headline)) continue;
+        headline.push_back(score.headline);
+        events.push_back(score.events);
+      }
+    });
+    const double score =
+        session_.exact_total(headline, "validation scores") / session_.exact_total(events, "validation scores");
+    if (state_.stopping.enter(round, score)) {
+      state_.best_theta = state_.theta;
+      for (const auto& client : session_.owned()) state_.best_clients[client.data.id] = client.model.state;
+    }
+    return score;
+  }
+
+  static bool contains(const std::vector<std::int64_t>& list, std::int64_t c) {
+    return std::find(list.begin(), list.end(), c) != list.end();
+  }
+
+  void record(std::int64_t round, const std::vector<std::int64_t>& participants,
+              const std::vector<model::LocalReport>& reports, const std::vector<RejectedUpload>& rejected, double validation) {
+    std::vector<double> elbos;
+    double jitter = 0;
+    for (const auto& report : reports) {
+      jitter = std::max(jitter, report.jitter);
+      if (!report.failure) elbos.push_back(report.elbo);
+    }
+    const double elbo = session_.exact_total(elbos, "metrics");
+    jitter = world_.max(jitter, "metrics");
+    std::string mine;
+    for (const auto& r : rejected) mine += fmt::format("client {} left out of round {}: {}\n", r.client, round + 1, r.reason);
+    const auto texts = world_.gather(mine, 0, "metrics");
+    const auto bytes = static_cast<std::int64_t>(world_.ledger().end_round());
+    const double seconds = world_.max(seconds_since_last_round(), "metrics");
+    std::vector<std::string> left_out;
+    for (const auto& text : texts)
+      if (!text.empty()) left_out.push_back(text.substr(0, text.size() - 1));
+    state_.rounds.push_back({{"round", round + 1},
+                             {"elbo", elbo},
+                             {"validation", validation},
+                             {"participants", participants},
+                             {"learning_rate", config_.training.learning_rate *
+                                                   learning_rate_factor(config_.training.schedule, round, config_.federation.rounds)},
+                             {"jitter", jitter},
+                             {"left_out", left_out},
+                             {"bytes_rank_0", bytes},
+                             {"seconds", seconds}});
+    for (const auto& text : left_out) progress_.line(text);
+    progress_.round(round, config_.federation.rounds, elbo, validation, state_.stopping.best_round);
+  }
+
+  double seconds_since_last_round() {
+    const auto now = std::chrono::steady_clock::now();
+    const double seconds = std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+    return seconds;
+  }
+
+  bool asked_to_stop() {
+    const int signal = world_.allreduce(stop_signal.load(), mpi::Op::max, "metrics");
+    if (signal != 0) progress_.line(fmt::format("signal {}: checkpoint after round {}, then the end", signal, state_.next_round));
+    return signal != 0;
+  }
+
+  Session& session_;
+  const config::Config& config_;
+  mpi::Communicator& world_;
+  RunState& state_;
+  Progress& progress_;
+  Phases& phases_;
+  CommunicatorSums sums_;
+  std::vector<std::int64_t> unvalidated_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+/// The folder is made, a finished or running job's results in it are not overwritten by a new one.
+void prepare_folder(const config::Config& config, const TrainingRequest& request, mpi::Communicator& world) {
+  mpi::together(world, [&] {
+    if (!world.is_root()) return;
+    const auto& directory = config.output.directory;
+    std::error_code failed;
+    std::filesystem::create_directories(directory, failed);
+    if (failed)
+      throw UserError(fmt::format("output.directory = {}: the folder cannot be made ({})", directory, failed.message()));
+    if (!request.resume && io::newest_checkpoint(directory))
+      throw UserError(fmt::format("{} holds checkpoints of an earlier run: go on from them with --resume, or choose another "
+                                  "folder with --out",
+                                  directory));
+    io::write_file(directory + "/config.toml", config::dump(config));
+  });
+}
+
+}  // namespace
+
+int run_training(const config::Config& config, const TrainingRequest& request, mpi::Communicator& world) {
+  std::signal(SIGUSR1, on_signal);
+  std::signal(SIGTERM, on_signal);
+  const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
+  prepare_folder(config, request, world);
+  Progress progress(world.is_root(), config.output.progress, config.output.directory + "/train.log");
+  Phases phases;
+
+  // 1. Data and clients.
+  Session session = phases.time("load", [&] { return Session(config, world); });
+  progress.line(describe(session));
+
+  // 2. The state: new, or a checkpoint's.
+  RunState state;
+  if (request.resume) {
+    const std::string path = request.checkpoint.empty() ? newest_checkpoint_of(config, world) : request.checkpoint;
+    state = read_checkpoint(session, path);
+    progress.line(fmt::format("resumed from {} after round {}", path, state.next_round));
+  } else {
+    state.theta = session.initial_prior();
+    state.stopping.patience = config.federation.patience;
+    state.bandwidth = config.aggregation.mmd_bandwidth > 0 ? config.aggregation.mmd_bandwidth : config.model.prior_sd;
+  }
+
+  // 3. The rounds.
+  if (!Trainer(session, state, progress, phases).run()) {
+    progress.line(fmt::format("stopped by a signal after round {}; go on with --resume", state.next_round));
+    return kExitRequeue;
+  }
+
+  // 4. Scores, curves, tables.
+  report(session, state, progress, phases);
+  return 0;
+}
+
+}  // namespace fedpp::federation
