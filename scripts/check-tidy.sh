@@ -5,4 +5,5 @@ build=$(realpath "${1:?usage: check-tidy.sh BUILD}")
 cd "$(dirname "$0")/.."
 command -v clang-tidy-19 >/dev/null || { echo "check-tidy: clang-tidy-19 is missing (Debian: apt-get install clang-tidy-19)" >&2; exit 1; }
 git ls-files -z 'io/*.cpp' 'mpi/*.cpp' 'src/config/*.cpp' 'src/data/*.cpp' 'src/evaluation/*.cpp' |
-  xargs -0 -n 2 -P "${FEDPP_BUILD_JOBS:-$(nproc)}" clang-tidy-19 -p "$build" --quiet
+  xargs -0 -n 2 -P "${FEDPP_BUILD_JOBS:-$(nproc)}" clang-tidy-19 -p "$build" --quiet 2>&1 |
+  { grep -vE "^[0-9]+ warnings? (and [0-9]+ errors? )?generated|^Suppressed|^Use -header-filter" || true; }

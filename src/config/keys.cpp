@@ -105,15 +105,15 @@ std::string Key::allowed_text() const {
     return fmt::format("{}", fmt::join(items, ", "));
   }
   std::string type = std::visit(Overloaded{
-                                          [](bool*) { return "true or false"; },
-                                          [](std::int64_t*) { return "an integer"; },
-                                          [](double*) { return "a number"; },
-                                          [](std::string*) { return "a string"; },
-                                          [](std::vector<std::string>*) { return "a list of strings"; },
-                                          [](std::vector<std::int64_t>*) { return "a list of integers"; },
-                                          [](std::vector<double>*) { return "a list of numbers"; },
-                                      },
-                                      target);
+                                    [](bool*) { return "true or false"; },
+                                    [](std::int64_t*) { return "an integer"; },
+                                    [](double*) { return "a number"; },
+                                    [](std::string*) { return "a string"; },
+                                    [](std::vector<std::string>*) { return "a list of strings"; },
+                                    [](std::vector<std::int64_t>*) { return "a list of integers"; },
+                                    [](std::vector<double>*) { return "a list of numbers"; },
+                                },
+                                target);
   const auto* range = std::get_if<Range>(&allowed);
   if (!range) return type;
   const bool list = std::holds_alternative<std::vector<std::int64_t>*>(target) ||
