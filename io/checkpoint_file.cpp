@@ -157,32 +157,34 @@ void verify(const std::string& path) {
   const std::uint64_t size = file.size();
   std::string block(kCheckpointHeaderBytes, '\0');
   block.resize(file.read(0, block.data(), block.size()));
-  const auto refuse = [&](const std::string& why) { throw Error(fmt::format("{}: refused: {}", path, why)); };
+  const auto refusal = [&](const std::string& why) { return Error(fmt::format("{}: refused: {}", path, why)); };
 
-  if (block.empty()) refuse("the file is empty");
+  if (block.empty()) throw refusal("the file is empty");
   const std::size_t seen = std::min(block.size(), kMagic.size());
   if (std::string_view(block).substr(0, seen) != kMagic.substr(0, seen)) {
     if (block.size() == kCheckpointHeaderBytes && block.find_first_not_of('\0') == std::string::npos)
-      refuse("it was never sealed (its writing was interrupted)");
-    refuse("it is not a checkpoint of fedpp, or its beginning was altered");
+      throw refusal("it was never sealed (its writing was interrupted)");
+    throw refusal("it is not a checkpoint of fedpp, or its beginning was altered");
   }
-  if (block.size() < kCheckpointHeaderBytes) refuse(fmt::format("truncated: only {} bytes are left", block.size()));
+  if (block.size() < kCheckpointHeaderBytes)
+    throw refusal(fmt::format("truncated: only {} bytes are left", block.size()));
 
   const std::optional<std::int64_t> format = whole_number(field(block, "\nformat "));
-  if (!format) refuse("its header was altered (no format version)");
+  if (!format) throw refusal("its header was altered (no format version)");
   if (*format != kCheckpointFormat)
-    refuse(fmt::format(
+    throw refusal(fmt::format(
         "it has format version {}, this program reads {}: use the version of fedpp that wrote it, or a newer one",
         *format, kCheckpointFormat));
   const std::optional<std::int64_t> length = whole_number(field(block, "\npayload-bytes "));
-  if (!length) refuse("its header was altered (no payload length)");
+  if (!length) throw refusal("its header was altered (no payload length)");
   const std::uint64_t found = size - kCheckpointHeaderBytes, promised = static_cast<std::uint64_t>(*length);
-  if (found < promised) refuse(fmt::format("truncated: {} of {} payload bytes are left", found, promised));
-  if (found > promised) refuse(fmt::format("altered: {} bytes follow its end", found - promised));
-  if (block != header(promised, field(block, "\nxxh3-128 "))) refuse("its header was altered");
+  if (found < promised) throw refusal(fmt::format("truncated: {} of {} payload bytes are left", found, promised));
+  if (found > promised) throw refusal(fmt::format("altered: {} bytes follow its end", found - promised));
+  if (block != header(promised, field(block, "\nxxh3-128 "))) throw refusal("its header was altered");
   const std::string checksum = payload_checksum(file);
   if (block != header(promised, checksum))
-    refuse(fmt::format("altered: its checksum is {}, its header says {}", checksum, field(block, "\nxxh3-128 ")));
+    throw refusal(
+        fmt::format("altered: its checksum is {}, its header says {}", checksum, field(block, "\nxxh3-128 ")));
 }
 
 File open_checkpoint(const std::string& path) {

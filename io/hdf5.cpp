@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 #include <hdf5.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -16,6 +20,14 @@ namespace fedpp::io {
 static_assert(std::is_same_v<hid_t, std::int64_t>, "HDF5 older than 1.10 has another identifier type");
 
 namespace {
+
+/// HDF5 keeps dangling pointers to files and arrays whose closing failed (disk full), and crashes on them when it
+/// cleans up at exit or, where MPI runs already at its first call, in MPI_Finalize. It starts here, before main,
+/// without either; whoever opens a file here closes it.
+[[maybe_unused]] const bool kHdf5Started = [] {
+  H5dont_atexit();
+  return H5open() >= 0;
+}();
 
 constexpr std::uint64_t kChunkElements = 1u << 16;
 
@@ -30,6 +42,12 @@ std::string hdf5_reason() {
       },
       &reason);
   H5Eclear2(H5E_DEFAULT);
+  // Failed system calls come with times, descriptors and addresses; what was tried and the system's word are enough.
+  constexpr std::string_view kSystem = "error message = '";
+  if (const std::size_t at = reason.find(kSystem); at != std::string::npos) {
+    const std::string message = reason.substr(at + kSystem.size());
+    return fmt::format("{}: {}", reason.substr(0, reason.find_first_of(":,")), message.substr(0, message.find('\'')));
+  }
   return reason.empty() ? "HDF5 gives no reason" : reason;
 }
 
@@ -190,8 +208,40 @@ Handle open_dataset(hid_t parent, const std::string& path, const std::string& wh
   return {check(H5Dopen2(parent, path.c_str(), H5P_DEFAULT), where, "cannot open the array"), close_dataset};
 }
 
-void close_checked(Handle& dataset, const std::string& where) {
-  if (!dataset.close()) fail(where, "cannot write");
+/// The system's descriptor of a file (serial driver); -1 where HDF5 does not tell.
+int descriptor(hid_t file) {
+  void* handle = nullptr;
+  return H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) >= 0 && handle ? *static_cast<const int*>(handle) : -1;
+}
+
+/// After a failed write the rest of the file goes to memory that nobody reads, so that what is open closes in order
+/// instead of failing again. The file itself is lost.
+void divert(hid_t file) {
+  const int fd = descriptor(file), sink = ::memfd_create("fedpp-lost-file", MFD_CLOEXEC);
+  if (fd >= 0 && sink >= 0) ::dup2(sink, fd);
+  if (sink >= 0) ::close(sink);
+}
+
+/// Whether an earlier failure diverted this file: its descriptor then has no name in any folder.
+bool is_diverted(hid_t file) {
+  struct stat status{};
+  const int fd = descriptor(file);
+  return fd >= 0 && ::fstat(fd, &status) == 0 && status.st_nlink == 0;
+}
+
+/// Checks the result of writing to an object of a file.
+void check_write(herr_t result, hid_t object, const std::string& where, const char* what = "cannot write") {
+  if (result >= 0) return;
+  const std::string reason = hdf5_reason();
+  Handle file(H5Iget_file_id(object), close_file);
+  if (file) divert(file.id());
+  throw Error(fmt::format("{}: {}: {}", where, what, reason));
+}
+
+/// Flushing first: a failure is then found while the array can still be closed.
+void close_written(Handle& dataset, const std::string& where) {
+  check_write(H5Dflush(dataset.id()), dataset.id(), where);
+  if (!dataset.close()) fail(where, "cannot close");
 }
 
 template <class T>
@@ -213,9 +263,9 @@ void write_array(hid_t parent, const std::string& path, std::span<const T> value
   }
   Handle dataset = create_dataset(parent, path, Native<T>::file(), space.id(), properties.id(), where);
   if (!values.empty())
-    check(H5Dwrite(dataset.id(), Native<T>::memory(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), where,
-          "cannot write");
-  close_checked(dataset, where);
+    check_write(H5Dwrite(dataset.id(), Native<T>::memory(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), dataset.id(),
+                where);
+  close_written(dataset, where);
 }
 
 /// Text of `count` strings of any HDF5 string type, read by `read(memory type, buffer)`.
@@ -235,7 +285,8 @@ std::vector<std::string> collect_strings(hid_t type, hid_t space, std::uint64_t 
     check(read(memory.id(), static_cast<void*>(pointers.data())), where, "cannot read");
     for (std::uint64_t i = 0; i < count; ++i)
       if (pointers[i]) texts[i] = pointers[i];
-    check(H5Dvlen_reclaim(memory.id(), space, H5P_DEFAULT, pointers.data()), where, "cannot release strings");
+    check(H5Dvlen_reclaim(memory.id(), space, H5P_DEFAULT, static_cast<void*>(pointers.data())), where,
+          "cannot release strings");
     return texts;
   }
   const std::size_t size = H5Tget_size(type);
@@ -250,8 +301,7 @@ std::vector<std::string> collect_strings(hid_t type, hid_t space, std::uint64_t 
   return texts;
 }
 
-template <class T>
-void write_attribute(hid_t group, const std::string& name, hid_t file_type, hid_t memory_type, const T* value,
+void write_attribute(hid_t group, const std::string& name, hid_t file_type, hid_t memory_type, const void* value,
                      const std::string& where) {
   if (check(H5Aexists(group, name.c_str()), where, "attribute") > 0)
     check(H5Adelete(group, name.c_str()), where, "cannot replace");
@@ -260,7 +310,7 @@ void write_attribute(hid_t group, const std::string& name, hid_t file_type, hid_
                          "cannot create the attribute"),
                    close_attribute);
   check(H5Awrite(attribute.id(), memory_type, value), where, "cannot write");
-  close_checked(attribute, where);
+  if (!attribute.close()) fail(where, "cannot close");
 }
 
 /// Why a file cannot be opened, in the system's words, before HDF5 says it at length.
@@ -413,8 +463,10 @@ void Group::write(const std::string& path, std::span<const std::string> values, 
   }
   Handle dataset = create_dataset(id(), path, type.id(), space.id(), properties.id(), at);
   if (!values.empty())
-    check(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()), at, "cannot write");
-  close_checked(dataset, at);
+    check_write(
+        H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, static_cast<const void*>(pointers.data())),
+        dataset.id(), at);
+  close_written(dataset, at);
 }
 
 template <class T>
@@ -477,7 +529,7 @@ void Group::set_attribute(const std::string& name, const std::string& value) {
     throw Error(at + ": the text contains a NUL character, which HDF5 strings cannot hold");
   Handle type = string_type(at);
   const char* text = value.c_str();
-  write_attribute(id(), name, type.id(), type.id(), &text, at);
+  write_attribute(id(), name, type.id(), type.id(), static_cast<const void*>(&text), at);
 }
 
 bool Group::has_attribute(const std::string& name) const { return H5Aexists(id(), name.c_str()) > 0; }
@@ -542,17 +594,36 @@ File File::open_append(const std::string& path) {
   return {path, std::move(file), std::move(root)};
 }
 
-void File::flush() { check(H5Fflush(handle_.id(), H5F_SCOPE_LOCAL), file(), "cannot write"); }
+File& File::operator=(File&& other) noexcept {
+  if (this != &other) {
+    abandon();
+    Group::operator=(std::move(other));
+    handle_ = std::move(other.handle_);
+  }
+  return *this;
+}
+
+File::~File() { abandon(); }
+
+/// Closes a file that may be lost, so that nothing of it stays in HDF5.
+void File::abandon() {
+  if (!handle_) return;
+  unsigned intent = H5F_ACC_RDONLY;
+  H5Fget_intent(handle_.id(), &intent);
+  if (intent != H5F_ACC_RDONLY && H5Fflush(handle_.id(), H5F_SCOPE_LOCAL) < 0) divert(handle_.id());
+  handle_.close();
+}
+
+void File::flush() {
+  if (is_diverted(handle_.id())) throw Error(file() + ": cannot write: an earlier write to this file failed");
+  check_write(H5Fflush(handle_.id(), H5F_SCOPE_LOCAL), handle_.id(), file());
+}
 
 void File::close() {
   if (!handle_) return;
-  // Flushing first keeps the file open, and so its state sound, when the disk is full; closing then has nothing left to
-  // write.
-  const bool read_only = [&] {
-    unsigned intent = 0;
-    return H5Fget_intent(handle_.id(), &intent) >= 0 && intent == H5F_ACC_RDONLY;
-  }();
-  if (!read_only) flush();
+  unsigned intent = H5F_ACC_RDONLY;
+  check(H5Fget_intent(handle_.id(), &intent), file(), "cannot close");
+  if (intent != H5F_ACC_RDONLY) flush();
   if (!handle_.close()) fail(file(), "cannot close");
 }
 
@@ -589,12 +660,12 @@ template <class T>
 void AppendableDataset<T>::flush() {
   if (buffer_.empty()) return;
   const hsize_t extent[] = {written_ + buffer_.size()}, start[] = {written_}, count[] = {buffer_.size()};
-  check(H5Dset_extent(dataset_.id(), extent), where_, "cannot grow");
+  check_write(H5Dset_extent(dataset_.id(), extent), dataset_.id(), where_, "cannot grow");
   Handle space = own_space(H5Dget_space(dataset_.id()), where_);
   check(H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, start, nullptr, count, nullptr), where_, "cannot select");
   Handle memory = make_space({buffer_.size()}, where_);
-  check(H5Dwrite(dataset_.id(), Native<T>::memory(), memory.id(), space.id(), H5P_DEFAULT, buffer_.data()), where_,
-        "cannot write");
+  check_write(H5Dwrite(dataset_.id(), Native<T>::memory(), memory.id(), space.id(), H5P_DEFAULT, buffer_.data()),
+              dataset_.id(), where_);
   written_ += buffer_.size();
   buffer_.clear();
 }
@@ -602,7 +673,7 @@ void AppendableDataset<T>::flush() {
 template <class T>
 void AppendableDataset<T>::close() {
   flush();
-  close_checked(dataset_, where_);
+  close_written(dataset_, where_);
 }
 
 #define FEDPP_NUMERIC(T)                                                                                \

@@ -137,13 +137,16 @@ class File : public Group {
   static File open_read(const std::string& path);
   static File open_append(const std::string& path);
   File(File&&) = default;
-  File& operator=(File&&) = default;
+  File& operator=(File&& other) noexcept;
+  ~File();
   void flush();
-  /// Closes and throws where data could not be written; the destructor closes silently, so writers call this.
+  /// Closes and throws where data could not be written, now or before (a file with a failed write is lost: what is
+  /// written after the failure goes nowhere). The destructor closes silently, so writers call this.
   void close();
 
  private:
   File(const std::string& path, Handle file, Handle root);
+  void abandon();
   Handle handle_;
 };
 

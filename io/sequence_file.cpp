@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <optional>
 #include <unordered_set>
 
 #include "io/atomic_file.hpp"
@@ -22,15 +21,15 @@ constexpr std::int64_t kBlockEvents = 1 << 17;
 
 struct SequenceFileWriter::State {
   State(const std::string& path, const std::vector<std::string>& sources, const std::string& time_unit)
-      : final_path(path), partial_path(path + ".partial"), file(File::create(partial_path)) {
+      : final_path(path), partial_path(path + ".partial"), file(std::make_unique<File>(File::create(partial_path))) {
     file->set_attribute("format", kFormat);
     file->set_attribute("format_version", kFormatVersion);
     file->set_attribute("time_unit", time_unit);
     file->write("sources", sources);
-    ids.emplace(*file, "sequence_id");
-    offsets.emplace(*file, "offsets");
-    times.emplace(*file, "time");
-    types.emplace(*file, "type");
+    ids = std::make_unique<AppendableDataset<std::int64_t>>(*file, "sequence_id");
+    offsets = std::make_unique<AppendableDataset<std::int64_t>>(*file, "offsets");
+    times = std::make_unique<AppendableDataset<double>>(*file, "time");
+    types = std::make_unique<AppendableDataset<std::int64_t>>(*file, "type");
     offsets->append(std::int64_t{0});
   }
 
@@ -53,16 +52,16 @@ struct SequenceFileWriter::State {
 
   /// The windows' arrays begin with the first sequence that has any; those before it have none.
   void begin_windows() {
-    window_offsets.emplace(*file, "window_sequence_offsets");
-    window_starts.emplace(*file, "window_start");
-    window_ends.emplace(*file, "window_end");
+    window_offsets = std::make_unique<AppendableDataset<std::int64_t>>(*file, "window_sequence_offsets");
+    window_starts = std::make_unique<AppendableDataset<double>>(*file, "window_start");
+    window_ends = std::make_unique<AppendableDataset<double>>(*file, "window_end");
     for (std::uint64_t i = 0; i <= ids->size(); ++i) window_offsets->append(std::int64_t{0});
   }
 
   std::string final_path, partial_path;
-  std::optional<File> file;
-  std::optional<AppendableDataset<std::int64_t>> ids, offsets, types, window_offsets;
-  std::optional<AppendableDataset<double>> times, window_starts, window_ends;
+  std::unique_ptr<File> file;  // null once closed
+  std::unique_ptr<AppendableDataset<std::int64_t>> ids, offsets, types, window_offsets;
+  std::unique_ptr<AppendableDataset<double>> times, window_starts, window_ends;
   std::unordered_set<std::int64_t> known;
   std::int64_t type_count = 0;
 };

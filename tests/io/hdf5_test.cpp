@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "io/support.hpp"
 
@@ -130,7 +131,7 @@ TEST(Hdf5, ForeignTypes) {
       H5Dclose(set);
     };
     const double halves[] = {0.5, -2.0};
-    const std::int64_t small[] = {-1, 2};
+    const std::int64_t small[] = {-1, 2, 3};
     write("float32be", H5T_IEEE_F32BE, H5T_NATIVE_DOUBLE, halves);
     write("int16", H5T_STD_I16BE, H5T_NATIVE_INT64, small);
     write("uint32", H5T_STD_U32LE, H5T_NATIVE_INT64, &small[1]);
@@ -297,24 +298,58 @@ TEST(Hdf5, DamagedChunksAreFoundByTheirChecksum) {
   expect_error(error_of([&] { file.read_vector<double>("data"); }), path + ": /data: cannot read: ", "checksum");
 }
 
-TEST(Hdf5, FullDiskIsAnError) {
+/// Runs `write` on a new file that may not grow beyond 20000 bytes, ends that limit at the failure, and closes the
+/// file.
+template <class Write>
+std::string error_of_growing(const std::string& path, Write write) {
+  std::optional<FileSizeLimit> limit(20000);
+  return error_of([&] {
+    File file = File::create(path);
+    try {
+      write(file);
+      file.close();
+    } catch (const Error&) {
+      limit.reset();
+      // The file is lost; what comes later must not look like a success.
+      EXPECT_TRUE(error_of([&] { file.close(); }).starts_with(path + ": cannot "));
+      throw;
+    }
+  });
+}
+
+TEST(Hdf5, GrowingBeyondALimitIsAnErrorAndHdf5StaysSound) {
   TemporaryFolder folder;
   const std::string path = folder / "a.h5";
-  std::string text;
-  {
-    FileSizeLimit limit(20000);
-    text = error_of([&] {
-      File file = File::create(path);
-      file.write("a", std::vector<double>(100000, 1.5));
-      file.close();
-    });
-  }
-  expect_error(text, path + ": /a: cannot write: ", "File too large");
-  // HDF5 is still sound afterwards.
+  const std::vector<double> values(100000, 1.5);
+  expect_error(error_of_growing(path, [&](File& file) { file.write("a", values); }),
+               path + ": /a: cannot write: ", "File too large");
+  expect_error(error_of_growing(path,
+                                [&](File& file) {
+                                  AppendableDataset<double> data(file, "b", 512, 0);
+                                  data.append(std::span<const double>(values));
+                                  data.close();
+                                }),
+               path + ": /b: cannot write: ", "File too large");
+  // Small arrays wait in HDF5's caches until the file is flushed.
+  expect_error(error_of_growing(path,
+                                [&](File& file) {
+                                  for (int i = 0; i < 2000; ++i)
+                                    file.create_group("group" + std::to_string(i)).set_attribute("x", 1.0);
+                                }),
+               path, "File too large");
   File file = File::create(path);
   file.write_scalar("x", 1.0);
   file.close();
   EXPECT_EQ(File::open_read(path).read_scalar<double>("x"), 1.0);
+}
+
+TEST(Hdf5, FullDiskIsAnError) {
+  // A link to /dev/full takes nothing, as a full disk.
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  TemporaryFolder folder;
+  const std::string path = folder / "a.h5";
+  std::filesystem::create_symlink("/dev/full", path);
+  expect_error(error_of([&] { File::create(path); }), path + ": cannot create the file: ", "No space left on device");
 }
 
 TEST(Hdf5, ClosingIsStrongAndTwiceIsLegal) {

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 #include <limits>
-#include <map>
+#include <optional>
 #include <random>
 
 #include "io/support.hpp"
@@ -136,22 +136,24 @@ TEST(SequenceFile, FullDiskLeavesTheOldFileAndNothingElse) {
     writer.close();
   }
   const std::string before = bytes_of(path);
-  std::string text;
-  {
-    FileSizeLimit limit(30000);
-    text = error_of([&] {
-      SequenceFileWriter writer(path, {}, "");
-      std::mt19937_64 draw(1);
-      SequenceRecord record{1, {}, {}, 0};
-      double time = 0;
-      for (int i = 0; i < 100000; ++i) {
-        record.times.push_back(time += static_cast<double>(draw()) * 1e-10);
-        record.types.push_back(static_cast<int>(draw() % 1000));
-      }
+  std::mt19937_64 draw(1);
+  SequenceRecord record{1, {}, {}, 0};
+  double time = 0;
+  for (int i = 0; i < 100000; ++i) {
+    record.times.push_back(time += static_cast<double>(draw()) * 1e-10);
+    record.types.push_back(static_cast<int>(draw() % 1000));
+  }
+  std::optional<FileSizeLimit> limit(30000);
+  const std::string text = error_of([&] {
+    SequenceFileWriter writer(path, {}, "");
+    try {
       writer.append(record);
       writer.close();
-    });
-  }
+    } catch (const Error&) {
+      limit.reset();
+      throw;
+    }
+  });
   expect_error(text, path + ".partial: ", "File too large");
   EXPECT_EQ(bytes_of(path), before);
   EXPECT_EQ(folder.entries(), 1u);
