@@ -189,7 +189,7 @@ struct Aggregation {
 /// Scores and curves (spec 1.8, 3.3).
 struct Evaluation {
   std::int64_t samples = 8;
-  std::int64_t e_steps = 20;
+  std::int64_t e_steps = 50;
   std::int64_t curve_points = 400;
   std::int64_t curve_clients = 4;
   bool trivial_models = true;

@@ -57,13 +57,11 @@ Realisation realise(Superposition streams, const RealisationRules& rules, double
   }
   StepFunction weight = exposure(streams.windows);
   std::vector<double> covered = cover_counts(streams.windows, result.events);
-  if (rules.unit_exposure) {
+  if (rules.unit_exposure)
     for (double& level : weight.levels) level = level > 0 ? 1 : 0;
-    for (double& count : covered) count = 1;
-  }
   for (double count : covered) {
     assert(count > 0 && "an event outside the windows of its own stream");
-    result.log_offsets.push_back(std::log(count) + std::log(rules.clock.scale));
+    result.log_offsets.push_back((rules.superposed ? std::log(count) : 0) + std::log(rules.clock.scale));
   }
   Quadrature rule = quadrature(weight, rules.nodes > 0 ? rules.nodes : chosen_nodes(weight, rules));
   result.nodes = std::move(rule.nodes);
@@ -80,6 +78,7 @@ RealisationRules realisation_rules(const Plan& plan, const config::Model& model)
   RealisationRules rules;
   rules.pooled = plan.options.realisation == "pooled";
   rules.unit_exposure = plan.options.protocol == "published-code";
+  rules.superposed = plan.options.protocol == "population";
   rules.clock = plan.clock;
   rules.nodes = model.quadrature_nodes;
   rules.inducing = model.inducing;

@@ -17,6 +17,7 @@ struct Plan;
 struct RealisationRules {
   bool pooled = false;         ///< one latent function a client, else one a sequence
   bool unit_exposure = false;  ///< pooled: exposure 1 wherever there is any ('published-code')
+  bool superposed = false;     ///< a score is of the superposed streams ('population'): events take log e(t)
   Clock clock;
   std::int64_t nodes = 0;      ///< quadrature nodes of a realisation; 0: about 4 M pooled, 2 M per sequence
   std::int64_t inducing = 50;  ///< M

@@ -33,15 +33,12 @@ void write_client(Session& session, OwnedClient& client, const model::WeightPost
   const auto& config = session.config();
   const auto& clock = session.plan().clock;
   const bool pooled = session.rules().pooled;
-  const bool population = session.protocol() == evaluation::Protocol::kPopulation;
-  static constexpr std::array<data::Split, 1> train{data::kTrain};
-  const auto training = population ? data::final_realisations(client.data, session.rules())
-                                   : data::make_realisations(client.data, session.rules(), train, 1.0);
+  const auto scored = scoring_client(session, client);
   static constexpr std::array<data::Split, 3> every{data::kTrain, data::kValidation, data::kTest};
   const auto whole = data::make_realisations(client.data, session.rules(), every, 1.0);
 
   // The grid as nodes of the first realisation; the others ask for nothing.
-  std::vector<data::Realisation> grid(training.size());
+  std::vector<data::Realisation> grid(scored.training.size());
   const auto span = whole.front().span;
   const auto n = static_cast<std::size_t>(config.evaluation.curve_points);
   auto& nodes = grid.front().nodes;
@@ -49,7 +46,7 @@ void write_client(Session& session, OwnedClient& client, const model::WeightPost
     nodes.push_back(span.start + (span.end - span.start) * static_cast<double>(j) / static_cast<double>(n - 1));
   grid.front().node_weights.assign(n, 1.0);
   const auto prediction =
-      model::predict({{&client.model, &training, {&grid}, 0.5}}, theta,
+      model::predict({{&scored, {&grid}}}, theta,
                      prediction_options(config, static_cast<int>(config.evaluation.samples),
                                         static_cast<int>(config.evaluation.e_steps)))[0][0][0];
   std::vector<double> time(n), mean(n), lower(n), median(n), upper(n);

@@ -10,8 +10,9 @@
 #include "federation/probe_input.hpp"
 #include "federation/run.hpp"
 #include "gpu/expectation.hpp"
-#include "io/hdf5.hpp"
+#include "gpu/runtime.hpp"
 #include "io/atomic_file.hpp"
+#include "io/hdf5.hpp"
 
 namespace fedpp::federation {
 
@@ -73,6 +74,7 @@ void predict(const ProbeInput& in, io::Group& out) {
 
 int run_probe(const std::string& case_file, const std::string& result_file, mpi::Communicator& world) {
   if (!world.is_root()) return 0;  // one process answers; the cases are one batch
+  const gpu::Runtime runtime(world.node_rank(), "auto");
   const io::File cases = io::File::open_read(case_file);
   const std::string partial = result_file + ".partial";
   io::File results = io::File::create(partial);

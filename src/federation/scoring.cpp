@@ -12,14 +12,6 @@ namespace fedpp::federation {
 
 namespace {
 
-/// Realisations whose posterior a score reads: training windows untempered, in 'population' all training lists.
-std::vector<data::Realisation> posterior_realisations(const Session& session, const OwnedClient& client) {
-  if (session.protocol() == evaluation::Protocol::kPopulation)
-    return data::final_realisations(client.data, session.rules());
-  static constexpr std::array<data::Split, 1> training{data::kTrain};
-  return data::make_realisations(client.data, session.rules(), training, 1.0);
-}
-
 evaluation::Score score_of(evaluation::Protocol protocol, const data::Realisation& held_out,
                            const model::RealisationPrediction& p) {
   const std::size_t n = held_out.events.size(), points = n + held_out.nodes.size();
@@ -74,6 +66,18 @@ std::vector<double> increments_of(const data::Realisation& held_out, const model
 
 }  // namespace
 
+model::Client scoring_client(const Session& session, const OwnedClient& client) {
+  static constexpr std::array<data::Split, 1> training{data::kTrain};
+  auto scored = model::make_client(client.data.id, client.model.encoder,
+                                   session.protocol() == evaluation::Protocol::kPopulation
+                                       ? data::final_realisations(client.data, session.rules())
+                                       : data::make_realisations(client.data, session.rules(), training, 1.0),
+                                   session.config().model.inducing, 1.0);
+  scored.state.weights = client.model.state.weights;
+  scored.state.started = client.model.state.started;
+  return scored;
+}
+
 model::PredictionOptions prediction_options(const config::Config& config, int samples, int e_steps) {
   return {config.model, samples, e_steps, config.backend.workspace_mb, static_cast<std::uint64_t>(config.federation.seed)};
 }
@@ -86,7 +90,7 @@ std::vector<evaluation::Score> validation_scores(Session& session, const std::ve
     held_out.push_back(data::held_out_realisations(session.owned(c).data, session.rules(), data::kValidation));
   for (std::size_t k = 0; k < clients.size(); ++k) {
     const auto& model = session.owned(clients[k]).model;
-    requests.push_back({&model, &model.training, {&held_out[k]}, model.least_events});
+    requests.push_back({&model, {&held_out[k]}});
   }
   // The state is that of the last local epoch, so few E-steps bring it to the samples drawn here.
   const auto predictions = model::predict(requests, theta, prediction_options(session.config(), 2, 2));
@@ -105,9 +109,9 @@ TestResult test_scores(Session& session, const model::WeightPosterior& theta) {
     const auto options = prediction_options(session.config(), static_cast<int>(session.config().evaluation.samples),
                                             static_cast<int>(session.config().evaluation.e_steps));
     for (auto& client : session.owned()) {  // one at a time: a client's realisations are batch enough, and memory is bounded
-      const auto training = posterior_realisations(session, client);
+      const auto scored = scoring_client(session, client);
       const auto held_out = data::held_out_realisations(client.data, session.rules(), data::kTest);
-      const auto prediction = model::predict({{&client.model, &training, {&held_out}, 0.5}}, theta, options)[0][0];
+      const auto prediction = model::predict({{&scored, {&held_out}}}, theta, options)[0][0];
       evaluation::Score score;
       std::vector<double> increments;
       for (std::size_t i = 0; i < held_out.size(); ++i) {

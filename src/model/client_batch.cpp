@@ -26,7 +26,7 @@ gpu::RealisationExtent extent(int client, const Client& c, const data::Realisati
 }  // namespace
 
 ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights, int samples,
-                         bool with_gradient, bool spread)
+                         double jitter, bool with_gradient, bool spread)
     : samples_(samples) {
   assert(clients.size() == weights.size());
   std::vector<gpu::ClientExtent> client_extents;
@@ -85,6 +85,7 @@ ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::ve
   fields_.rate = gpu::to_device<double>("rate", rate);
   fields_.offset = gpu::to_device<double>("offset", offset);
   fields_.least_events = gpu::to_device<double>("least_events", least);
+  Kokkos::deep_copy(fields_.base_jitter, jitter);
   fields_.client_id = gpu::to_device<std::int64_t>("client_id", ids);
 }
 

@@ -20,7 +20,7 @@ class ClientBatch {
   /// Lays out and uploads points, inducing points, q(v), m, nu and the posterior of each client's weights.
   /// `spread`: columns are dealt to the tiles like cards, so that a tile is an even subset of the points (mini-batches).
   ClientBatch(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights, int samples,
-              bool with_gradient, bool spread);
+              double jitter, bool with_gradient, bool spread);
 
   const gpu::Batch& batch() const { return batch_; }
   const gpu::Fields& fields() const { return fields_; }

@@ -24,12 +24,11 @@ void e_step(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& f
 void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, const gpu::AdamState& adam,
                  const gpu::AdamOptions& adam_options, const LocalOptions& options, gpu::DrawKey key, int steps) {
   const gpu::Region region("fedpp::local_epoch");
-  constexpr double jitter_limit = 1e-2;  // spec 1.4
   const int realisations = static_cast<int>(options.training.batch_realisations);
   const double points = options.training.batch_points;
   // E-step: over all data.
   gpu::draw_weights(exec, batch, fields, key);
-  gpu::factorise(exec, batch, fields, options.model.jitter, jitter_limit);
+  gpu::factorise(exec, batch, fields);
   gpu::features(exec, batch, fields);
   e_step(exec, batch, fields);
   gpu::elbo(exec, batch, fields);
@@ -40,7 +39,7 @@ void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fiel
     if (steps > 1) gpu::select_batch(exec, batch, fields, key, realisations, points);
     if (step > 0) {
       gpu::draw_weights(exec, batch, fields, key);
-      gpu::factorise(exec, batch, fields, options.model.jitter, jitter_limit);
+      gpu::factorise(exec, batch, fields);
       gpu::features(exec, batch, fields, /*batch_only=*/true);
       gpu::moments(exec, batch, fields, /*batch_only=*/true);
     }
@@ -97,10 +96,7 @@ void begin(Client& client, const WeightPosterior& prior, const LocalOptions& opt
   state.weights = prior;
   state.raw.resize(p);
   const auto map = options.training.sd_map == "exp" ? gpu::SdMap::kExp : gpu::SdMap::kSoftplus;
-  for (std::size_t j = 0; j < p; ++j) {
-    if (!state.started) state.weights.sd[j] = std::min(prior.sd[j], options.model.start_weight_sd);
-    state.raw[j] = gpu::raw_of_sd(map, state.weights.sd[j]);
-  }
+  for (std::size_t j = 0; j < p; ++j) state.raw[j] = gpu::raw_of_sd(map, state.weights.sd[j]);
   for (auto* moments : {&state.first_mean, &state.second_mean, &state.first_raw, &state.second_raw}) moments->assign(p, 0.0);
   state.steps = 0;
   state.started = true;
@@ -135,13 +131,13 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
                                                   static_cast<int>(options.training.batch_realisations),
                                                   options.training.batch_points));
     }
-    const ClientBatch block({points.begin() + first, points.begin() + last}, weights, samples, true,
-                            options.training.batch_points < 1);
+    const ClientBatch block({points.begin() + first, points.begin() + last}, weights, samples,
+                            options.model.jitter, true, options.training.batch_points < 1);
     const Optimiser optimiser(block, clients, prior, options.training);
     for (std::int64_t epoch = 0; epoch < options.training.epochs; ++epoch)
       local_epoch(exec, block.batch(), block.fields(), optimiser.device, adam_options, options,
                   {seed, static_cast<std::uint32_t>(round), static_cast<std::uint32_t>(epoch), 0}, steps);
-    exec.fence("fedpp::local_update");
+    exec.fence();
 
     // Read back: one copy of each array a round.
     const auto& f = block.fields();

@@ -15,24 +15,23 @@ namespace fedpp::model {
 namespace {
 
 constexpr std::uint32_t kPredictionRound = 0xFFFFFFFFu;  // keys of prediction's draws, apart from every round's
-constexpr double kJitterLimit = 1e-2;
 
 /// Moments at a set's points from the posterior of `trained`, which the new batch takes over with its weights' samples.
 std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const ClientBatch& trained,
                                              const std::vector<ClientPoints>& points,
                                              const std::vector<WeightPosterior>& weights, const PredictionOptions& options,
                                              const std::vector<double>& rates) {
-  const ClientBatch batch(points, weights, options.samples, false, false);
+  const ClientBatch batch(points, weights, options.samples, options.model.jitter, false, false);
   const auto& b = batch.batch();
   const auto& f = batch.fields();
   Kokkos::deep_copy(exec, f.v_mean, trained.fields().v_mean);
   Kokkos::deep_copy(exec, f.v_factor, trained.fields().v_factor);
   Kokkos::deep_copy(exec, f.weights, trained.fields().weights);
-  gpu::factorise(exec, b, f, options.model.jitter, kJitterLimit);
+  gpu::factorise(exec, b, f);
   gpu::features(exec, b, f);
   gpu::moments(exec, b, f);
   std::vector<double> projection, variance;
-  exec.fence("fedpp::predict");
+  exec.fence();
   gpu::to_host(f.projection, projection);
   gpu::to_host(f.variance, variance);
   std::vector<double> offsets;
@@ -52,7 +51,7 @@ std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const Client
       const auto mean = gpu::to_device<double>("mean", p.mean), s = gpu::to_device<double>("variance", p.variance);
       const gpu::Array<double> log_intensity("log_intensity", all), intensity("intensity", all);
       gpu::expected_intensity(exec, mean, s, p.rate, log_intensity, intensity);
-      exec.fence("fedpp::predict");
+      exec.fence();
       std::vector<double> by_sample_log, by_sample;
       gpu::to_host(log_intensity, by_sample_log);
       gpu::to_host(intensity, by_sample);
@@ -78,24 +77,21 @@ std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::
   const gpu::Exec exec;
   std::vector<std::vector<std::vector<RealisationPrediction>>> result(requests.size());
   std::vector<ClientPoints> training;
-  for (const auto& r : requests) training.push_back({r.client, r.training});
+  for (const auto& r : requests) training.push_back({r.client, &r.client->training});
   for (const auto& [first, last] : blocks_of(training, options.samples, false, options.workspace_mb)) {
     std::vector<WeightPosterior> weights;
-    std::vector<double> least;
     for (int k = first; k < last; ++k) {
       const auto& state = requests[k].client->state;
       weights.push_back(state.started ? state.weights : prior);
-      least.push_back(requests[k].least_events);
     }
-    const ClientBatch trained({training.begin() + first, training.begin() + last}, weights, options.samples, false, false);
+    const ClientBatch trained({training.begin() + first, training.begin() + last}, weights, options.samples, options.model.jitter, false, false);
     const auto& b = trained.batch();
     const auto& f = trained.fields();
-    Kokkos::deep_copy(f.least_events, gpu::to_device<double>("least_events", least));
     gpu::draw_weights(exec, b, f, {options.seed, kPredictionRound, 0, 0});
-    gpu::factorise(exec, b, f, options.model.jitter, kJitterLimit);
+    gpu::factorise(exec, b, f);
     gpu::features(exec, b, f);
     for (int step = 0; step < options.e_steps; ++step) e_step(exec, b, f);
-    exec.fence("fedpp::predict");
+    exec.fence();
     std::vector<int> info;
     gpu::to_host(f.info, info);
     std::vector<double> rates;

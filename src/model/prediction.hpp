@@ -24,13 +24,10 @@ struct PredictionOptions {
   std::uint64_t seed = 0;
 };
 
-/// One client's request: its posterior is brought up to date on `training` (its own or all of its training lists) and read at
-/// each set of points.
+/// One client's request: its posterior is brought up to date on its training points and read at each set of points.
 struct PredictionRequest {
   const Client* client = nullptr;
-  const std::vector<data::Realisation>* training = nullptr;
   std::vector<const std::vector<data::Realisation>*> points;  ///< sets, one entry per realisation each
-  double least_events = 0.5;                                  ///< floor of m on `training`
 };
 
 /// Result [set][realisation] for each request. Clients that never took part predict with the prior's weights.
