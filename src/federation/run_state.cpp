@@ -130,7 +130,9 @@ void write_checkpoint(Session& session, const RunState& state, const std::string
   mpi::together(world, [&] {
     if (!world.is_root()) return;
     io::commit(partial, final_path);
-    io::prune_checkpoints(directory, keep);
+    // Where a run went on from an older checkpoint, the later ones are left alone until it has passed them: the newest by
+    // number are kept, and this one must be among them.
+    if (io::newest_checkpoint(directory)->round <= state.next_round) io::prune_checkpoints(directory, keep);
   });
 }
 

@@ -28,7 +28,7 @@ std::vector<double> costs(const data::Plan& plan, std::int64_t inducing) {
 Session::Session(const config::Config& config, mpi::Communicator& world)
     : config_(config), world_(world), placement_(std::vector<double>(1, 0.0), 1) {
   // 1. Who holds what: the same on every rank.
-  plan_ = data::make_plan(config.data, config.model.window, seed());
+  mpi::together(world, [&] { plan_ = data::make_plan(config.data, config.model.window, seed()); });
   placement_ = mpi::Placement(costs(plan_, config.model.inducing), world.size());
   const auto& mine = placement_.owned_by(world.rank());
 
@@ -39,12 +39,13 @@ Session::Session(const config::Config& config, mpi::Communicator& world)
   extents.end = world.max(extents.end, "extents");
   extents.longest = world.max(extents.longest, "extents");
   extents.types = world.allreduce(extents.types, mpi::Op::max, "extents");
-  data::finish_plan(plan_, extents);
+  mpi::together(world, [&] { data::finish_plan(plan_, extents); });
   rules_ = data::realisation_rules(plan_, config.model);
 
   // 3. This rank's data and models; a mistake in one client's data ends all ranks with its text.
-  const gpu::Encoder encoder = model::make_encoder(config.model, plan_.clock);
+  gpu::Encoder encoder;
   mpi::together(world, [&] {
+    encoder = model::make_encoder(config.model, plan_.clock);
     std::int64_t left_out = 0;
     for (auto& client : data::load_clients(plan_, mine)) {
       client.tempering = data::tempering(client, plan_.clock, config.model);

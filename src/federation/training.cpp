@@ -109,7 +109,14 @@ class Trainer {
       const double weight = config_.aggregation.weights == "events" ? events_of(client) : 1.0;
       uploads.push_back({report.client, weight, client.model.state.weights.mean, client.model.state.weights.sd});
     }
-    if (config_.federation.mode == "local") return rejected;
+    if (config_.federation.mode == "local") {
+      std::vector<RejectedUpload> unusable;
+      for (const auto& upload : uploads)
+        if (auto reason = reason_to_reject(upload); !reason.empty()) unusable.push_back({upload.client, std::move(reason)});
+      restart(unusable);
+      rejected.insert(rejected.end(), unusable.begin(), unusable.end());
+      return rejected;
+    }
     const Aggregator aggregator({rule_from(config_.aggregation.divergence),
                                  mpi::FixedPoint::one_word(static_cast<int>(config_.aggregation.fraction_bits)),
                                  config_.aggregation.mmd_bandwidth},
@@ -117,8 +124,14 @@ class Trainer {
     const auto result = aggregator.aggregate({state_.theta.mean, state_.theta.sd}, uploads);
     state_.theta = {result.theta.mean, result.theta.sd};
     if (result.bandwidth > 0) state_.bandwidth = result.bandwidth;
+    restart(result.rejected);
     rejected.insert(rejected.end(), result.rejected.begin(), result.rejected.end());
     return rejected;
+  }
+
+  /// A posterior that cannot be used is not kept: its client starts at theta when it takes part again.
+  void restart(const std::vector<RejectedUpload>& rejected) {
+    for (const auto& r : rejected) session_.owned(r.client).model.state.started = false;
   }
 
   static double events_of(const OwnedClient& client) {
@@ -132,18 +145,14 @@ class Trainer {
   double validate(const std::vector<std::int64_t>& participants, std::int64_t round) {
     const auto every = config_.federation.validate_every;
     if (every <= 0 || ((round + 1) % every != 0 && round + 1 != config_.federation.rounds)) {
-      if (every > 0)
-        for (const auto c : participants) unvalidated_.push_back(c);
+      for (const auto c : participants) state_.validation.erase(c);  // out of date; a checkpoint tells it, too
       return std::nan("");
     }
     std::vector<std::int64_t> due;
     for (auto& client : session_.owned()) {
       const auto c = client.data.id;
-      if (!client.model.state.started || !state_.validation.contains(c) || contains(participants, c) ||
-          contains(unvalidated_, c))
-        due.push_back(c);
+      if (!client.model.state.started || !state_.validation.contains(c) || contains(participants, c)) due.push_back(c);
     }
-    unvalidated_.clear();
     std::vector<double> headline, events;
     mpi::together(world_, [&] {
       const auto scores = validation_scores(session_, due, state_.theta);
@@ -219,7 +228,6 @@ class Trainer {
   Progress& progress_;
   Phases& phases_;
   CommunicatorSums sums_;
-  std::vector<std::int64_t> unvalidated_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
@@ -236,7 +244,13 @@ void prepare_folder(const config::Config& config, const TrainingRequest& request
       throw UserError(fmt::format("{} holds checkpoints of an earlier run: go on from them with --resume, or choose another "
                                   "folder with --out",
                                   directory));
-    io::write_file(directory + "/config.toml", config::dump(config));
+  });
+}
+
+/// Beside the results; on resume only once the checkpoint has accepted it, so that a refused one replaces nothing.
+void archive_configuration(const config::Config& config, mpi::Communicator& world) {
+  mpi::together(world, [&] {
+    if (world.is_root()) io::write_file(config.output.directory + "/config.toml", config::dump(config));
   });
 }
 
@@ -250,6 +264,8 @@ int run_training(const config::Config& config, const TrainingRequest& request, m
   Progress progress(world.is_root(), config.output.progress, config.output.directory + "/train.log");
   Phases phases;
 
+  if (!request.resume) archive_configuration(config, world);
+
   // 1. Data and clients.
   Session session = phases.time("load", [&] { return Session(config, world); });
   progress.line(describe(session));
@@ -259,6 +275,7 @@ int run_training(const config::Config& config, const TrainingRequest& request, m
   if (request.resume) {
     const std::string path = request.checkpoint.empty() ? newest_checkpoint_of(config, world) : request.checkpoint;
     state = read_checkpoint(session, path);
+    archive_configuration(config, world);
     progress.line(fmt::format("resumed from {} after round {}", path, state.next_round));
   } else {
     state.theta = session.initial_prior();
