@@ -1,0 +1,450 @@
+"""Whole runs from outside: the same bits on any number of ranks and after any restart, checkpoints, bad data, many clients.
+
+Needs the environment of tests/federation/CMakeLists.txt: FEDPP_EXECUTABLE, FEDPP_MPIEXEC.
+"""
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import h5py
+import numpy as np
+
+FEDPP = os.environ["FEDPP_EXECUTABLE"]
+MPIEXEC = os.environ.get("FEDPP_MPIEXEC") or "mpirun"
+REQUEUE = 75  # stopped by a signal after a checkpoint
+
+
+def event_rows(rng, sequence, types, events, span):
+    """One sequence with a rhythm, bursts and ties (times on a grid of a hundredth)."""
+    times = []
+    while len(times) < events:
+        t = span * rng.random()
+        if rng.random() < 0.3 + 0.7 * (t / span - 0.4) ** 2 * 4:
+            times += [round(t, 2)] * (2 if rng.random() < 0.2 else 1)
+    times = sorted(times[:events])
+    return "".join(f"{sequence},{t:.2f},{rng.choice(types)}\n" for t in times)
+
+
+def data_set(sequences, types=(0, 1, 2, 3), fewest=14, most=30, seed=5, span=50.0, single_type=False):
+    rng = random.Random(seed)
+    text = "sequence,time,type\n"
+    for s in range(sequences):
+        own = [types[s % len(types)]] if single_type else types
+        text += event_rows(rng, s, own, rng.randint(fewest, most), span)
+    return text
+
+
+def settings(**changes):
+    """Configuration text; keys are section__key."""
+    values = {
+        "data__train": ["train.csv"], "data__clients": 6, "data__types_per_client": 3, "model__width": 5, "model__inducing": 7,
+        "training__epochs": 2, "training__samples": 2, "training__learning_rate": 0.05, "federation__rounds": 4,
+        "federation__participants": 4, "evaluation__samples": 3, "evaluation__e_steps": 5, "evaluation__curve_points": 20,
+        "evaluation__trivial_models": False, "output__checkpoint_every": 1, "output__checkpoints_kept": 3,
+    }
+    values.update(changes)
+    sections = {}
+    for name, value in values.items():
+        section, key = name.split("__")
+        sections.setdefault(section, []).append(f"{key} = {json.dumps(value)}")
+    return "".join(f"[{section}]\n" + "\n".join(lines) + "\n" for section, lines in sections.items())
+
+
+PER_SEQUENCE = {"data__realisation": "per-sequence", "training__batch_realisations": 2, "training__batch_points": 0.7}
+POOLED = {"data__protocol": "population", "data__realisation": "pooled", "data__test": ["test.csv"],
+          "data__types_per_client": 2, "training__batch_points": 0.6}
+
+
+class Run(unittest.TestCase):
+    """A folder of its own with data and run.toml."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def deck(self, **changes):
+        single = "data__protocol" in changes
+        self.write("train.csv", data_set(24, single_type=single))
+        self.write("test.csv", data_set(12, seed=9, single_type=single))
+        self.write("run.toml", settings(**changes))
+
+    def command(self, ranks, *arguments):
+        return [MPIEXEC, "-n", str(ranks), FEDPP, *map(str, arguments)]
+
+    def start(self, ranks, *arguments):
+        return subprocess.run(self.command(ranks, *arguments), cwd=self.folder, capture_output=True, text=True, timeout=400)
+
+    def train(self, ranks, out, *arguments, code=0):
+        result = self.start(ranks, "train", "run.toml", "--out", out, *arguments)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result
+
+    def result(self, out):
+        return json.loads((self.folder / out / "result.json").read_text())
+
+    def checkpoints(self, out):
+        return sorted(path.name for path in (self.folder / out).glob("checkpoint-*.h5"))
+
+    def newest(self, out):
+        return self.folder / out / self.checkpoints(out)[-1]
+
+
+def outcome(result):
+    """What must have the same bits: everything computed, nothing measured."""
+    kept = {key: result[key] for key in ["theta", "scores", "calibration", "best_round", "state"]}
+    kept["last_round"] = result.get("last_round")
+    kept["rounds"] = [{k: v for k, v in r.items() if k not in ("seconds", "bytes_rank_0")} for r in result["rounds"]]
+    return kept
+
+
+def arrays(path):
+    """Name -> bytes of all numeric datasets and attributes."""
+    found = {}
+
+    def visit(name, item):
+        for key, value in item.attrs.items():
+            found[f"{name}@{key}"] = np.asarray(value).tobytes()
+        if isinstance(item, h5py.Dataset) and item.dtype.kind in "fiu":
+            found[name] = item[()].tobytes()
+
+    with h5py.File(path, "r") as file:
+        file.visititems(visit)
+    return found
+
+
+class SameBits(Run):
+    """Base: equality of two finished runs."""
+
+    def assert_same(self, a, b, curves=True):
+        self.assertEqual(json.dumps(outcome(self.result(a))), json.dumps(outcome(self.result(b))), f"{a} and {b}")
+        files = [("checkpoint", self.newest(a), self.newest(b))]
+        if curves:
+            files.append(("result.h5", self.folder / a / "result.h5", self.folder / b / "result.h5"))
+        for what, one, other in files:
+            first, second = arrays(one), arrays(other)
+            self.assertGreater(len(first), 10, what)
+            self.assertEqual(first.keys(), second.keys(), what)
+            self.assertEqual([name for name in first if first[name] != second[name]], [], f"{what} of {a} and {b}")
+
+
+class RanksBase(SameBits):
+    def same_for_all_ranks(self, **changes):
+        self.deck(**changes)
+        for ranks in [1, 2, 4, 8]:
+            self.train(ranks, f"ranks{ranks}")
+            self.assertEqual(self.result(f"ranks{ranks}")["ranks"], ranks)
+        for ranks in [2, 4, 8]:
+            self.assert_same("ranks1", f"ranks{ranks}")
+        rounds = self.result("ranks1")["rounds"]
+        self.assertEqual(len(rounds), 4)
+        # The comparison means something: the rounds moved theta, and every number is there.
+        self.assertNotEqual(rounds[0]["elbo"], rounds[-1]["elbo"])
+        self.assertTrue(all(r["validation"] is not None and not r["left_out"] for r in rounds))
+
+
+class RanksPerSequence(RanksBase):
+    def test_kl(self):
+        self.same_for_all_ranks(aggregation__divergence="kl", aggregation__weights="events", **PER_SEQUENCE)
+
+    def test_w2_small_blocks(self):
+        self.same_for_all_ranks(aggregation__divergence="w2", backend__workspace_mb=0.01, **PER_SEQUENCE)
+
+    def test_fedavg_team_kernels(self):
+        self.same_for_all_ranks(aggregation__divergence="fedavg", backend__dense="team", **PER_SEQUENCE)
+
+    def test_mmd(self):
+        self.same_for_all_ranks(aggregation__divergence="mmd", federation__client_start="overwrite", **PER_SEQUENCE)
+
+
+class RanksPooled(RanksBase):
+    def test_kl(self):
+        self.same_for_all_ranks(aggregation__divergence="kl", federation__straggling_period=2, **POOLED)
+
+    def test_w2(self):
+        self.same_for_all_ranks(aggregation__divergence="w2", model__tempering="dispersion", **POOLED)
+
+    def test_mmd(self):
+        self.same_for_all_ranks(aggregation__divergence="mmd", model__periods=[7.0, 1.5], **POOLED)
+
+    def test_local(self):
+        self.same_for_all_ranks(federation__mode="local", model__encoder="rbf", **POOLED)
+
+
+class Resume(SameBits):
+    def test_other_rounds_and_ranks(self):
+        self.deck(federation__validate_every=3, aggregation__divergence="mmd", federation__rounds=7, **PER_SEQUENCE)
+        self.train(2, "whole")
+        self.train(2, "parts", "--set", "federation.rounds=2")  # validates round 2 as its last: seen in rounds, not in theta
+        self.train(1, "parts", "--resume", "--set", "federation.rounds=5")
+        self.train(4, "parts", "--resume")
+        whole, parts = self.result("whole"), self.result("parts")
+        self.assertEqual(whole["theta"], parts["theta"])
+        self.assertEqual([r["elbo"] for r in whole["rounds"]], [r["elbo"] for r in parts["rounds"]])
+        self.assertEqual(whole["rounds"][-1]["validation"], parts["rounds"][-1]["validation"])
+        self.assertEqual(whole["rounds"][2]["validation"], parts["rounds"][2]["validation"])
+
+    def stopped_in_the_middle(self, ranks, out, stop):
+        """Starts a training of many rounds, waits for its second checkpoint, calls stop(process)."""
+        with open(self.folder / "log", "w") as log:
+            process = subprocess.Popen(self.command(ranks, "train", "run.toml", "--out", out), cwd=self.folder, stdout=log,
+                                       stderr=log, start_new_session=True)
+            deadline = time.time() + 120
+            while time.time() < deadline and process.poll() is None:
+                if (self.folder / out).is_dir() and len(self.checkpoints(out)) >= 2:
+                    break
+                time.sleep(0.01)
+            self.assertIsNone(process.poll(), "the run ended before it could be stopped:\n" + (self.folder / "log").read_text())
+            stop(process)
+            process.wait(timeout=120)
+        self.assertFalse((self.folder / out / "result.json").exists(), "the run ended before it could be stopped")
+        return process.returncode
+
+    def test_killed(self):
+        self.deck(federation__rounds=60, federation__validate_every=4, output__checkpoint_every=3, **PER_SEQUENCE)
+        self.train(2, "whole")
+        self.assertNotEqual(self.stopped_in_the_middle(2, "parts", lambda process: os.killpg(process.pid, signal.SIGKILL)), 0)
+        time.sleep(0.5)  # ranks whose mpirun is gone end themselves
+        self.train(4, "parts", "--resume")
+        self.assert_same("whole", "parts")
+
+    def test_signal_writes_a_checkpoint_and_asks_for_requeueing(self):
+        self.deck(federation__rounds=60, output__checkpoint_every=7, federation__straggling_period=3, **POOLED)
+        self.train(2, "whole")
+        code = self.stopped_in_the_middle(2, "parts", lambda process: process.send_signal(signal.SIGUSR1))
+        self.assertEqual(code, REQUEUE, (self.folder / "log").read_text())
+        self.assertIn("--resume", (self.folder / "log").read_text())
+        self.train(1, "parts", "--resume")
+        self.assert_same("whole", "parts")
+
+    def test_best_round_and_patience_survive(self):
+        self.deck(federation__rounds=12, federation__patience=3, training__learning_rate=0.4, **PER_SEQUENCE)
+        self.train(1, "whole")
+        self.assertLess(len(self.result("whole")["rounds"]), 12, "patience ended nothing: the test tests nothing")
+        done = len(self.result("whole")["rounds"])
+        self.train(1, "parts", "--set", f"federation.rounds={done - 1}")
+        self.train(2, "parts", "--resume")
+        self.assert_same("whole", "parts")
+
+
+class Checkpoints(SameBits):
+    def setUp(self):
+        super().setUp()
+        self.deck(federation__rounds=3, **PER_SEQUENCE)
+        self.train(1, "out")
+
+    def contents(self, out):
+        return {path.name: path.read_bytes() for path in (self.folder / out).iterdir() if path.name != "train.log"}
+
+    def refused(self, *words, ranks=2, arguments=()):
+        """--resume ends with code 2, one message with these words, and the folder as it was."""
+        before = self.contents("out")
+        result = self.train(ranks, "out", "--resume", "--set", "federation.rounds=5", *arguments, code=2)
+        for word in words:
+            self.assertIn(word, result.stderr)
+        self.assertEqual(result.stderr.count("fedpp: error"), 1, result.stderr)
+        self.assertEqual(before, self.contents("out"))
+
+    def test_damaged(self):
+        newest = self.newest("out")
+        intact = newest.read_bytes()
+        rng = random.Random(3)
+        damages = {"truncated": intact[: len(intact) * 2 // 3], "header only": intact[:512], "empty": b"", "longer": intact + b"\0",
+                   "foreign": b"sequence,time,type\n" * 200, "not sealed": b"\0" * 512 + intact[512:]}
+        for k in range(3):
+            at = rng.randrange(len(intact))
+            damages[f"bit flipped at {at}"] = intact[:at] + bytes([intact[at] ^ (1 << k)]) + intact[at + 1:]
+        for what, content in damages.items():
+            with self.subTest(what):
+                newest.write_bytes(content)
+                self.refused(newest.name, ranks=1 if "bit" in what else 2)
+
+    def test_previous_one_instead(self):
+        self.train(1, "whole", "--set", "federation.rounds=5")
+        newest = self.newest("out")
+        newest.write_bytes(newest.read_bytes()[:-1])
+        previous = self.checkpoints("out")[-2]
+        self.refused(newest.name, previous)  # the remedy names it
+        self.train(2, "out", "--resume", "--checkpoint", f"out/{previous}", "--set", "federation.rounds=5")
+        self.assert_same("whole", "out")
+
+    def test_missing(self):
+        self.refused("nowhere.h5", arguments=["--checkpoint", "nowhere.h5"])
+        result = self.train(2, "empty", "--resume", code=2)
+        self.assertIn("holds no checkpoint", result.stderr)
+
+    def test_wrong_configuration(self):
+        self.refused("model.inducing = 9", "checkpoint: 7", self.newest("out").name, arguments=["--set", "model.inducing=9"])
+        self.refused("federation.seed", arguments=["--set", "federation.seed=2"])
+
+    def test_wrong_data(self):
+        self.write("train.csv", data_set(23))
+        self.refused(self.newest("out").name)
+
+    def test_second_training_into_the_folder(self):
+        before = self.contents("out")
+        result = self.train(2, "out", code=2)
+        self.assertIn("--resume", result.stderr)
+        self.assertIn("--out", result.stderr)
+        self.assertEqual(before, self.contents("out"))
+
+    def test_evaluate_and_predict_from_the_folder(self):
+        self.assertEqual(self.start(2, "evaluate", "out").returncode, 0)
+        again = json.loads((self.folder / "out" / "evaluation.json").read_text())
+        self.assertEqual(again["scores"], self.result("out")["scores"])
+        self.assertEqual(self.start(2, "predict", "out", "--clients", "1,4").returncode, 0)
+        with h5py.File(self.folder / "out" / "prediction.h5") as file, h5py.File(self.folder / "out" / "result.h5") as result:
+            self.assertEqual(sorted(file["curves"]), ["client_000001", "client_000004"])
+            for name in ["time", "lower", "upper"]:
+                self.assertEqual(file[f"curves/client_000001/{name}"][()].tobytes(),
+                                 result[f"curves/client_000001/{name}"][()].tobytes())
+
+
+class BadData(Run):
+    FAULTS = {
+        "unsorted": ("0,1,0\n0,0.5,0\n", ":3"), "not finite": ("0,1,0\n0,nan,0\n", ":3"), "negative type": ("0,1,-1\n", ":2"),
+        "no number": ("0,1,0\n0,two,0\n", ":3"), "too few columns": ("0,1,0\n0,2,0\n0,3\n", ":4"),
+        "torn sequence": ("0,1,0\n1,1,0\n0,2,0\n", ":4"), "no time passes": ("0,1,0\n0,1,0\n", "no time passes"),
+    }
+
+    def refused(self, ranks, *words):
+        result = self.start(ranks, "train", "run.toml", "--out", "out")
+        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)
+        self.assertEqual(result.stderr.count("fedpp: error"), 1, result.stderr)
+
+    def test_events(self):
+        self.write("run.toml", settings())
+        for k, (what, (rows, where)) in enumerate(self.FAULTS.items()):
+            with self.subTest(what):
+                self.write("train.csv", "sequence,time,type\n" + rows)
+                self.refused(1 + k % 2, "train.csv" + where if where.startswith(":") else where)
+
+    def test_windows(self):
+        self.write("train.csv", data_set(24))
+        self.write("run.toml", settings(data__windows=["windows.csv"]))
+        for rows in ["0,5,5\n", "0,3,6\n0,5,9\n", "0,4,1\n"]:
+            self.write("windows.csv", "sequence,start,end\n" + rows)
+            self.refused(2, "windows.csv:")
+
+    def test_client_without_sequences(self):
+        self.write("train.csv", data_set(3))
+        self.write("run.toml", settings())
+        self.refused(2, "without a training sequence", "data.clients", "train.csv")
+
+    def test_one_clients_file(self):
+        for client in range(4):
+            self.write(f"site{client}.csv", data_set(4, seed=client))
+        self.write("run.toml", settings(data__train=[], data__client_files="site{client}.csv", data__clients=4))
+        self.write("site3.csv", "sequence,time,type\n0,2,0\n0,1,0\n")
+        self.refused(2, "site3.csv:3")
+        (self.folder / "site2.csv").unlink()
+        self.write("site3.csv", data_set(4))
+        self.refused(2, "site2.csv")
+
+    def test_import(self):
+        self.write("bad.csv", "sequence,time,type\n0,2,0\n0,1,0\n")
+        result = subprocess.run([FEDPP, "import", "bad.csv", "--out", "x.h5"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("bad.csv:3", result.stderr)
+        self.write("run.toml", settings(data__train=["x.h5"]))
+        self.write("x.h5", "not HDF5")
+        self.refused(2, "x.h5")
+
+
+class ManyClients(Run):
+    def bytes_of_last_round(self, out):
+        return self.result(out)["rounds"][-1]["bytes_rank_0"]
+
+    def test_200_clients_on_8_ranks(self):
+        self.write("train.csv", data_set(200, fewest=10, most=12))
+        self.write("run.toml", settings(data__clients=200, federation__rounds=2, federation__participants=20, training__samples=1,
+                                        model__inducing=4, model__width=3, evaluation__samples=1, training__epochs=1))
+        self.train(8, "many")
+        self.assertEqual(len(self.result("many")["scores"]["models"][0]["per_client"]), 200)
+        self.assertEqual([len(set(r["participants"])) for r in self.result("many")["rounds"]], [20, 20])
+        self.train(8, "few", "--set", "data.clients=16")
+        self.train(8, "more_participants", "--set", "federation.participants=160")
+        self.assertEqual(self.bytes_of_last_round("many"), self.bytes_of_last_round("few"))
+        self.assertEqual(self.bytes_of_last_round("many"), self.bytes_of_last_round("more_participants"))
+        self.assertGreater(self.bytes_of_last_round("many"), 0)
+
+
+class Settings(SameBits):
+    def test_one_file_a_client_equals_the_common_file(self):
+        self.write("run.toml", settings(data__partition="homogeneous", data__clients=3, federation__participants=2))
+        rows = [data_set(5, seed=client).split("\n", 1) for client in range(3)]
+        for client, (header, text) in enumerate(rows):
+            self.write(f"site{client}.csv", header + "\n" + text)
+        # A common file of which every client holds everything (not dealt) is one client's own file thrice.
+        self.write("train.csv", rows[1][0] + "\n" + rows[1][1])
+        for client in range(3):
+            self.write(f"copy{client}.csv", rows[1][0] + "\n" + rows[1][1])
+        self.train(2, "common", "--set", "data.deal=false")
+        self.train(2, "own", "--set", "data.train=[]", "--set", "data.client_files=copy{client}.csv")
+        self.assert_same("common", "own")
+        # Different files: every client has its own events, whoever owns it.
+        self.train(1, "one", "--set", "data.train=[]", "--set", "data.client_files=site{client}.csv")
+        self.train(3, "three", "--set", "data.train=[]", "--set", "data.client_files=site{client}.csv")
+        self.assert_same("one", "three")
+        self.assertNotEqual(self.result("one")["theta"], self.result("own")["theta"])
+
+    def test_local_mode_exchanges_nothing(self):
+        self.deck(federation__mode="local", federation__participants=0, **PER_SEQUENCE)
+        self.train(2, "all")
+        start = self.result("all")["theta"]
+        self.train(2, "again", "--set", "federation.rounds=1")
+        self.assertEqual(start, self.result("again")["theta"])  # theta stays the prior that everybody started from
+        self.assertEqual(self.result("all")["scores"]["models"][0]["name"], "local only")
+
+    def test_windows_tables(self):
+        self.write("train.csv", data_set(24))
+        rows = "".join(f"{s},-10,{20 + s % 3}\n{s},25,60\n" for s in range(24)) + "99,-10,60\n"
+        self.write("windows.csv", "sequence,start,end\n" + rows)
+        self.write("run.toml", settings(data__windows=["windows.csv"]))
+        self.train(2, "windows")
+        self.train(2, "none", "--set", "data.windows=[]")
+        self.assertNotEqual(self.result("windows")["theta"], self.result("none")["theta"])
+        # All of observed time on both sides of the events changes the rate; a window that is the whole span does not,
+        # but for the first event, which is conditioned on only where no window says when observation began.
+        first = self.result("windows")["scores"]["models"][0]
+        self.assertTrue(np.isfinite(first["headline"]))
+
+    def test_straggling_period(self):
+        self.deck(federation__straggling_period=2, **PER_SEQUENCE)
+        self.train(2, "out")
+        groups = [r["participants"] for r in self.result("out")["rounds"]]
+        self.assertEqual(groups[0], groups[1])
+        self.assertEqual(groups[2], groups[3])
+        self.assertNotEqual(groups[0], groups[2])
+
+    def test_uploads_that_are_not_finite_are_left_out_and_the_run_goes_on(self):
+        for mode in ["federated", "local"]:
+            with self.subTest(mode):
+                # One Adam step of this size leaves nothing finite.
+                self.deck(training__learning_rate=1e308, training__epochs=1, federation__mode=mode, training__beta1=0.0,
+                          training__sd_map="exp", federation__rounds=2, **PER_SEQUENCE)
+                self.train(2, mode)
+                result = self.result(mode)
+                self.assertEqual([len(r["left_out"]) for r in result["rounds"]], [4, 4])
+                self.assertRegex(result["rounds"][0]["left_out"][0], r"^client \d+ left out of round 1: ")
+                self.assertTrue(np.isfinite(result["scores"]["models"][0]["headline"]))
+
+
+if __name__ == "__main__":
+    sys.argv[0] = os.path.basename(__file__)
+    unittest.main(verbosity=2)
