@@ -19,9 +19,12 @@ namespace {
 
 KOKKOS_INLINE_FUNCTION DivergenceTerm term(const AdamOptions& o, double r, double delta, double mu, double sigma) {
   switch (o.divergence) {
-    case Divergence::kW2: return w2_divergence(r, delta, mu, sigma);
-    case Divergence::kMmd: return mmd_divergence(r, delta, mu, sigma, o.bandwidth);
-    default: return kl_divergence(r, delta, mu, sigma);
+    case Divergence::kW2:
+      return w2_divergence(r, delta, mu, sigma);
+    case Divergence::kMmd:
+      return mmd_divergence(r, delta, mu, sigma, o.bandwidth);
+    default:
+      return kl_divergence(r, delta, mu, sigma);
   }
 }
 

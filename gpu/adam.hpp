@@ -20,12 +20,13 @@ struct AdamOptions {
   SdMap sd_map = SdMap::kSoftplus;
 };
 
-/// State per client and weight, at Batch::posterior offsets; `raw` maps to delta, moments are Adam's, for r and raw in turn.
+/// State per client and weight, at Batch::posterior offsets; `raw` maps to delta, moments are Adam's, for r and raw in
+/// turn.
 struct AdamState {
   Array<double> prior_mean, prior_sd, learning_rate, raw;
   Array<double> first_mean, second_mean, first_raw, second_raw;
-  Array<std::int64_t> steps;   // [client]
-  Array<double> divergence;    // [client] weighted divergence to the prior at the state before the last step
+  Array<std::int64_t> steps;  // [client]
+  Array<double> divergence;   // [client] weighted divergence to the prior at the state before the last step
 };
 
 AdamState make_adam_state(const Batch& batch);

@@ -3,7 +3,8 @@
 //   tiles     per task     kbar = B V alpha + a rho' [M x T]; G = kbar o k; sums over the tile's columns
 //   finish    per problem  Lbar = -tril(B S + a y'), S = V alpha V', y = V rho; dJ/dK; inducing side; encoder
 //   collect   per client   sum over realisations
-// kbar = L^-T dJ/dV because dJ/dV = rho mu_v' + (I - Sigma_v) V alpha: one matrix product a tile instead of two and a solve.
+// kbar = L^-T dJ/dV because dJ/dV = rho mu_v' + (I - Sigma_v) V alpha: one matrix product a tile instead of two and a
+// solve.
 #include "gpu/dense.hpp"
 #include "gpu/encoder.hpp"
 #include "gpu/kernels.hpp"
@@ -88,8 +89,8 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         // For Lbar: S = V (scale alpha V)' and y = V rho.
         D::gemm(member, Op::kNone, Op::kTranspose, m, m, n, 1.0, v, m, scaled, m, 0.0,
                 f.task_square.data() + b.task_square(task), m);
-        D::gemm(member, Op::kNone, Op::kNone, m, 1, n, 1.0, v, m, rho, n, 0.0, f.task_vector.data() + b.task_vector(task),
-                m);
+        D::gemm(member, Op::kNone, Op::kNone, m, 1, n, 1.0, v, m, rho, n, 0.0,
+                f.task_vector.data() + b.task_vector(task), m);
         // Sums of G over rows and columns; `scaled` is free from here and lends its first entries as a vector of ones.
         team_for(member, n, [=](Index c) {
           double sum = 0;
@@ -110,10 +111,10 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         });
         member.team_barrier();
         // k scales with r, kappa_nn = r; J depends on l and all embeddings through distances / l only.
-        const double log_variance = team_sum(member, n, [&](Index c) {
-          return column_sum[c] - 0.5 * scale * alpha[c] * variance;
-        });
-        const double log_lengthscale = -team_sum(member, static_cast<Index>(d) * n, [&](Index j) { return h[j] * hbar[j]; });
+        const double log_variance =
+            team_sum(member, n, [&](Index c) { return column_sum[c] - 0.5 * scale * alpha[c] * variance; });
+        const double log_lengthscale =
+            -team_sum(member, static_cast<Index>(d) * n, [&](Index j) { return h[j] * hbar[j]; });
         double* gradient = f.task_gradient.data() + b.task_gradient(task);  // [P]
         embed_adjoint<D>(member, encoder, f.time.data() + b.column(i) + first, n, h, hbar, gradient, inputs);
         if (member.team_rank() == 0) {
@@ -123,7 +124,8 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
       });
 }
 
-// Per team: four matrices [M x M], row sums and y [M], embeddings' adjoints [2 D x M], inputs of the embedding, gradient [P].
+// Per team: four matrices [M x M], row sums and y [M], embeddings' adjoints [2 D x M], inputs of the embedding,
+// gradient [P].
 KOKKOS_INLINE_FUNCTION Index finish_scratch(const Batch& b) {
   const Index m = b.most_inducing, d = b.most_width;
   return 4 * m * m + 3 * m + 2 * d * m + (b.most_inputs + 1) * m + d * (b.most_inputs + 1) + 2;
@@ -191,9 +193,8 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
         });
         member.team_barrier();
         D::trsm(member, Op::kTranspose, m, m, l, m, kbar, m);
-        team_for_2d(member, m, m, [=](int r, int c) {
-          inner[c + static_cast<Index>(r) * m] = kbar[r + static_cast<Index>(c) * m];
-        });
+        team_for_2d(member, m, m,
+                    [=](int r, int c) { inner[c + static_cast<Index>(r) * m] = kbar[r + static_cast<Index>(c) * m]; });
         member.team_barrier();
         D::trsm(member, Op::kTranspose, m, m, l, m, inner, m);
         // G_zz = sym(dJ/dK) o K(z,z), into s
@@ -211,7 +212,8 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
           hbar[at] = inverse_square * (hg[at] - rowsum[c] * hz[at]);
         });
         member.team_barrier();
-        const double lengthscale = -team_sum(member, static_cast<Index>(d) * m, [&](Index j) { return hz[j] * hbar[j]; });
+        const double lengthscale =
+            -team_sum(member, static_cast<Index>(d) * m, [&](Index j) { return hz[j] * hbar[j]; });
         embed_adjoint<D>(member, encoder, f.inducing_time.data() + b.vector(i), m, hz, hbar, own, inputs);
         double* gradient = f.problem_gradient.data() + b.problem_gradient(problem);
         team_for(member, p, [=](Index j) {

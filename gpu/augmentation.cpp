@@ -45,13 +45,11 @@ void augment(const Exec& exec, const Batch& b, const Fields& f, bool with_bound)
         };
         sums[kSumEvents] = team_sum(member, n, [&](Index j) { return f.multiplicity(first + j); });
         sums[kSumExposure] = team_sum(member, n, [&](Index j) { return f.node_weight(first + j); });
-        sums[kSumThinned] = team_sum(member, n, [&](Index j) {
-          return f.node_weight(first + j) * (1 - f.lambda(first + j) / rate);
-        });
+        sums[kSumThinned] =
+            team_sum(member, n, [&](Index j) { return f.node_weight(first + j) * (1 - f.lambda(first + j) / rate); });
         sums[kSumAlpha] = team_sum(member, n, [&](Index j) { return f.alpha(first + j); });
-        sums[kSumResidual] = team_sum(member, n, [&](Index j) {
-          return f.beta(first + j) - f.alpha(first + j) * mean_projection(j);
-        });
+        sums[kSumResidual] =
+            team_sum(member, n, [&](Index j) { return f.beta(first + j) - f.alpha(first + j) * mean_projection(j); });
         sums[kSumBound] = 0;
         if (with_bound)
           sums[kSumBound] = team_sum(member, n, [&](Index j) {
@@ -68,11 +66,11 @@ void augment(const Exec& exec, const Batch& b, const Fields& f, bool with_bound)
 namespace {
 
 /// A client's sum over its tiles, in their order.
-KOKKOS_INLINE_FUNCTION double client_sum(const Member& member, const Batch& b, const Fields& f, int client, TileSum which) {
+KOKKOS_INLINE_FUNCTION double client_sum(const Member& member, const Batch& b, const Fields& f, int client,
+                                         TileSum which) {
   const int begin = b.client_tiles(client);
-  return team_sum(member, b.client_tiles(client + 1) - begin, [&](Index t) {
-    return f.tile_sums((begin + t) * kTileSums + which);
-  });
+  return team_sum(member, b.client_tiles(client + 1) - begin,
+                  [&](Index t) { return f.tile_sums((begin + t) * kTileSums + which); });
 }
 
 }  // namespace

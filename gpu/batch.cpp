@@ -14,7 +14,8 @@ std::vector<int> tile_sizes(int columns) {
   const int count = (columns + tile_columns() - 1) / tile_columns();
   std::vector<int> sizes;
   for (int k = 0; k < count; ++k)
-    sizes.push_back(static_cast<int>(static_cast<Index>(columns) * (k + 1) / count - static_cast<Index>(columns) * k / count));
+    sizes.push_back(
+        static_cast<int>(static_cast<Index>(columns) * (k + 1) / count - static_cast<Index>(columns) * k / count));
   return sizes;
 }
 

@@ -50,8 +50,8 @@ namespace {
 const char* text(Op op) { return op == Op::kNone ? "N" : "T"; }
 }  // namespace
 
-void BlasDense::gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, double alpha, const double* a, int lda,
-                     const double* b, int ldb, double beta, double* c, int ldc) {
+void BlasDense::gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, double alpha, const double* a,
+                     int lda, const double* b, int ldb, double beta, double* c, int ldc) {
   if (member.team_rank() == 0 && m > 0 && n > 0)
     dgemm_(text(op_a), text(op_b), &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
   member.team_barrier();

@@ -1,6 +1,7 @@
-// The seam of the dense linear algebra inside a team: one problem's tile, column-major, its own shape. Two implementations
-// with the same functions: Team (any backend, team kernels) and Blas (hosts: the vendor's BLAS and LAPACK, one call per problem
-// with its own shape, so that a problem's bits do not depend on who shares its batch, spec 2.2). Every function ends with a team barrier.
+// The seam of the dense linear algebra inside a team: one problem's tile, column-major, its own shape. Two
+// implementations with the same functions: Team (any backend, team kernels) and Blas (hosts: the vendor's BLAS and
+// LAPACK, one call per problem with its own shape, so that a problem's bits do not depend on who shares its batch,
+// spec 2.2). Every function ends with a team barrier.
 #pragma once
 
 #include "gpu/kokkos.hpp"
@@ -34,7 +35,8 @@ struct TeamDense {
   }
 
   /// Lower triangle of C = A A';  A: [m x k]. The upper triangle is left alone.
-  KOKKOS_INLINE_FUNCTION static void syrk(const Member& member, int m, int k, const double* a, int lda, double* c, int ldc) {
+  KOKKOS_INLINE_FUNCTION static void syrk(const Member& member, int m, int k, const double* a, int lda, double* c,
+                                          int ldc) {
     team_for_2d(member, m, m, [=](int i, int j) {
       if (i < j) return;
       double sum = 0;
@@ -45,8 +47,8 @@ struct TeamDense {
   }
 
   /// B = op(L)^-1 B;  L: [m x m] lower, B: [m x n]. A thread owns a column.
-  KOKKOS_INLINE_FUNCTION static void trsm(const Member& member, Op op, int m, int n, const double* l, int ldl, double* b,
-                                          int ldb) {
+  KOKKOS_INLINE_FUNCTION static void trsm(const Member& member, Op op, int m, int n, const double* l, int ldl,
+                                          double* b, int ldb) {
     team_for(member, n, [=](Index column) {
       double* x = b + column * ldb;
       if (op == Op::kNone) {
@@ -67,7 +69,8 @@ struct TeamDense {
   }
 
   /// B = L B;  L: [m x m] lower, B: [m x n].
-  KOKKOS_INLINE_FUNCTION static void trmm(const Member& member, int m, int n, const double* l, int ldl, double* b, int ldb) {
+  KOKKOS_INLINE_FUNCTION static void trmm(const Member& member, int m, int n, const double* l, int ldl, double* b,
+                                          int ldb) {
     team_for(member, n, [=](Index column) {
       double* x = b + column * ldb;
       for (int i = m - 1; i >= 0; --i) {

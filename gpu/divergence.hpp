@@ -23,8 +23,8 @@ KOKKOS_INLINE_FUNCTION DivergenceTerm w2_divergence(double r, double delta, doub
   return {(mu - r) * (mu - r) + (sigma - delta) * (sigma - delta), 2 * (r - mu), 2 * (delta - sigma)};
 }
 
-/// MMD^2 with a Gaussian kernel of bandwidth d: d/sqrt(d^2+4 sigma^2) + d/sqrt(d^2+4 delta^2) - 2 d exp(-(r-mu)^2/v)/sqrt(v),
-/// v = d^2 + 2 delta^2 + 2 sigma^2.
+/// MMD^2 with a Gaussian kernel of bandwidth d: d/sqrt(d^2+4 sigma^2) + d/sqrt(d^2+4 delta^2) - 2 d
+/// exp(-(r-mu)^2/v)/sqrt(v), v = d^2 + 2 delta^2 + 2 sigma^2.
 KOKKOS_INLINE_FUNCTION DivergenceTerm mmd_divergence(double r, double delta, double mu, double sigma, double d) {
   const double own = d * d + 4 * delta * delta, prior = d * d + 4 * sigma * sigma;
   const double v = d * d + 2 * (delta * delta + sigma * sigma);

@@ -1,5 +1,5 @@
-// exp and tanh as straight-line arithmetic, so that the compiler vectorises the loops of the Gram matrix and the embedding
-// (the C library's scalar calls cost more there than the matrix products). Devices use their own functions.
+// exp and tanh as straight-line arithmetic, so that the compiler vectorises the loops of the Gram matrix and the
+// embedding (the C library's scalar calls cost more there than the matrix products). Devices use their own functions.
 #pragma once
 
 #include "gpu/kokkos.hpp"
@@ -35,7 +35,8 @@ KOKKOS_INLINE_FUNCTION double fast_exp(double x) {
   p = p * y + 0.5;
   p = p * y + 1.0;
   p = p * y + 1.0;
-  const std::int64_t exponent = (std::bit_cast<std::int64_t>(shifted) - std::bit_cast<std::int64_t>(shift) + 1023) << 52;
+  const std::int64_t exponent = (std::bit_cast<std::int64_t>(shifted) - std::bit_cast<std::int64_t>(shift) + 1023)
+                                << 52;
   return p * std::bit_cast<double>(exponent);
 #endif
 }

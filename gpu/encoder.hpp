@@ -18,16 +18,16 @@ struct Encoder {
   static constexpr int kMostPeriods = 4;
 
   EncoderKind kind = EncoderKind::kDeepKernel;
-  int width = 32;                       ///< D
-  int periods = 0;                      ///< pairs of sine and cosine beside tau
-  double window = 100;                  ///< T
-  double angular[kMostPeriods] = {};    ///< 2 pi / period, model clock
-  double phase[kMostPeriods] = {};      ///< angle at model time 0
+  int width = 32;                     ///< D
+  int periods = 0;                    ///< pairs of sine and cosine beside tau
+  double window = 100;                ///< T
+  double angular[kMostPeriods] = {};  ///< 2 pi / period, model clock
+  double phase[kMostPeriods] = {};    ///< angle at model time 0
 
   KOKKOS_INLINE_FUNCTION int dimension() const { return kind == EncoderKind::kRbf ? 1 : width; }  ///< of h
   KOKKOS_INLINE_FUNCTION int inputs() const { return 1 + 2 * periods; }                           ///< I
   KOKKOS_INLINE_FUNCTION int weights() const { return kind == EncoderKind::kRbf ? 0 : width * (inputs() + 1); }
-  KOKKOS_INLINE_FUNCTION int parameters() const { return weights() + 2; }                         ///< P: and log r, log l
+  KOKKOS_INLINE_FUNCTION int parameters() const { return weights() + 2; }  ///< P: and log r, log l
 
   /// The inputs of the deep kernel at model time t, and the 1 that multiplies b: x[I + 1].
   KOKKOS_INLINE_FUNCTION void input(double t, double* x) const {
@@ -74,7 +74,8 @@ KOKKOS_INLINE_FUNCTION void embed_adjoint(const Member& member, const Encoder& e
   team_for(member, n, [=, &encoder](Index i) { encoder.input(t[i], scratch + i * rows); });
   team_for(member, static_cast<Index>(dimension) * n, [=](Index i) { hbar[i] *= 1 - h[i] * h[i]; });
   member.team_barrier();
-  D::gemm(member, Op::kNone, Op::kTranspose, dimension, rows, n, 1.0, hbar, dimension, scratch, rows, 0.0, dw, dimension);
+  D::gemm(member, Op::kNone, Op::kTranspose, dimension, rows, n, 1.0, hbar, dimension, scratch, rows, 0.0, dw,
+          dimension);
 }
 
 }  // namespace fedpp::gpu

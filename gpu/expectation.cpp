@@ -5,9 +5,11 @@ namespace fedpp::gpu {
 void expected_intensity(const Exec& exec, const Array<double>& mean, const Array<double>& variance, double rate,
                         const Array<double>& log_intensity, const Array<double>& intensity) {
   Kokkos::parallel_for(
-      "fedpp::prediction::expectation", Kokkos::RangePolicy<Exec>(exec, 0, mean.extent(0)), KOKKOS_LAMBDA(const Index n) {
+      "fedpp::prediction::expectation", Kokkos::RangePolicy<Exec>(exec, 0, mean.extent(0)),
+      KOKKOS_LAMBDA(const Index n) {
         const double sd = math::sqrt(variance(n));
-        // sigma(mean + sd z) is analytic for |Im z| < pi/sd: the rule's error is exp(-2 pi^2 / (sd step)), here below 1e-12.
+        // sigma(mean + sd z) is analytic for |Im z| < pi/sd: the rule's error is exp(-2 pi^2 / (sd step)), here below
+        // 1e-12.
         const int half = static_cast<int>(12 * math::fmax(8.0, sd / 0.6)) + 1;
         double log_sigma = 0, sigma = 0, total = 0;
         for (int i = -half; i <= half; ++i) {

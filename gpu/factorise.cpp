@@ -1,6 +1,6 @@
 // K(z,z) and its Cholesky factor per problem, with the jitter policy of spec 1.4 inside the kernel.
-#include "gpu/kernel_matrix.hpp"
 #include "gpu/encoder.hpp"
+#include "gpu/kernel_matrix.hpp"
 #include "gpu/kernels.hpp"
 
 namespace fedpp::gpu {
@@ -8,7 +8,9 @@ namespace fedpp::gpu {
 namespace {
 
 // Per team: inputs of the embedding [(I+1) M], norms [2M].
-KOKKOS_INLINE_FUNCTION Index scratch_size(const Batch& b) { return static_cast<Index>(b.most_inputs + 3) * b.most_inducing; }
+KOKKOS_INLINE_FUNCTION Index scratch_size(const Batch& b) {
+  return static_cast<Index>(b.most_inputs + 3) * b.most_inducing;
+}
 
 template <class D>
 void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit) {

@@ -40,7 +40,9 @@ void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_
 }
 
 // Per team: F V [M x T].
-KOKKOS_INLINE_FUNCTION Index moments_scratch(const Batch& b) { return static_cast<Index>(b.most_inducing) * b.most_tile; }
+KOKKOS_INLINE_FUNCTION Index moments_scratch(const Batch& b) {
+  return static_cast<Index>(b.most_inducing) * b.most_tile;
+}
 
 template <class D>
 void run_moments(const Exec& exec, const Batch& b, const Fields& f, bool batch_only) {

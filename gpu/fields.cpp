@@ -74,7 +74,8 @@ Index field_doubles(const ClientExtent& client, const RealisationExtent& realisa
   const Index m = realisation.inducing, n = realisation.columns, s = client.samples;
   const Index d = client.encoder.dimension(), p = client.encoder.parameters();
   const Index tiles = (n + tile_columns() - 1) / tile_columns();
-  Index total = n * 8 + 2 * m + m * m + s * (2 * m * m + d * m + d * n + 2 * m * n + 2 * n) + tiles * (m * m + m + kTileSums);
+  Index total =
+      n * 8 + 2 * m + m * m + s * (2 * m * m + d * m + d * n + 2 * m * n + 2 * n) + tiles * (m * m + m + kTileSums);
   if (with_gradient) total += s * (m * m + m + p + tiles * (m * m + 2 * m + d * m + p));
   return total;
 }

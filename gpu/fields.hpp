@@ -1,4 +1,5 @@
-// The arrays of the inference on one batch, in device memory. Extents as in batch.hpp; the step that writes each is named.
+// The arrays of the inference on one batch, in device memory. Extents as in batch.hpp; the step that writes each is
+// named.
 #pragma once
 
 #include "gpu/batch.hpp"
@@ -7,66 +8,66 @@ namespace fedpp::gpu {
 
 /// Sums over a tile's columns that the closed-form updates and the ELBO need (augment()).
 enum TileSum : int {
-  kSumEvents,       ///< sum n
-  kSumExposure,     ///< sum omega
-  kSumThinned,      ///< sum omega (1 - g)
-  kSumAlpha,        ///< sum alpha
-  kSumResidual,     ///< sum beta - alpha E_w[V]' mu_v
-  kSumBound,        ///< sum n (Ef/2 - log 2cosh(c/2)) + omega Lambda
+  kSumEvents,    ///< sum n
+  kSumExposure,  ///< sum omega
+  kSumThinned,   ///< sum omega (1 - g)
+  kSumAlpha,     ///< sum alpha
+  kSumResidual,  ///< sum beta - alpha E_w[V]' mu_v
+  kSumBound,     ///< sum n (Ef/2 - log 2cosh(c/2)) + omega Lambda
   kTileSums
 };
 
 struct Fields {
   // data
-  Array<double> time;            // [column]  model clock
-  Array<double> multiplicity;    // [column]  n: 0 at nodes
-  Array<double> node_weight;     // [column]  omega: 0 at events
-  Array<double> inducing_time;   // [vector]  z
-  Array<std::int64_t> client_id; // [client]  global number, keys the random numbers
-  Array<double> least_events;    // [client]  half an event, tempered: floor of m
-  Array<double> base_jitter;     // [client]  relative jitter of K(z,z) that a factorisation starts with
+  Array<double> time;             // [column]  model clock
+  Array<double> multiplicity;     // [column]  n: 0 at nodes
+  Array<double> node_weight;      // [column]  omega: 0 at events
+  Array<double> inducing_time;    // [vector]  z
+  Array<std::int64_t> client_id;  // [client]  global number, keys the random numbers
+  Array<double> least_events;     // [client]  half an event, tempered: floor of m
+  Array<double> base_jitter;      // [client]  relative jitter of K(z,z) that a factorisation starts with
   // weights of the kernel
   Array<double> mean, sd;        // [posterior] r, delta
   Array<double> noise, weights;  // [weights]   eps, w = r + delta eps          (draw_weights)
   // variational posterior of the latent function, rate bound, prior mean
-  Array<double> v_mean;          // [vector]    mu_v                              (update_variational)
-  Array<double> v_factor;        // [square]    F lower, Sigma_v = F' F           (update_variational)
-  Array<double> rate, offset;    // [client]    m, nu                             (update_rate, update_offset)
+  Array<double> v_mean;        // [vector]    mu_v                              (update_variational)
+  Array<double> v_factor;      // [square]    F lower, Sigma_v = F' F           (update_variational)
+  Array<double> rate, offset;  // [client]    m, nu                             (update_rate, update_offset)
   // kernel matrices
   Array<double> inducing_embedding;  // [inducing_embedding] h(z)                 (factorise)
-  Array<double> kzz, factor;     // [problem_square] K(z,z) with jitter, L        (factorise)
-  Array<double> jitter;          // [problem]   largest relative jitter used since the fields were made (factorise)
-  Array<int> info;               // [problem]   0, or 1 + index of the first pivot that failed at the largest jitter
-  Array<double> pivot;           // [problem]   smallest pivot L_ii^2 of the last factorisation, or the one that failed
-  Array<double> embedding;       // [embedding] h at columns                      (features)
-  Array<double> k, v;            // [matrix]    kappa(z, t), V = L^-1 k           (features)
+  Array<double> kzz, factor;         // [problem_square] K(z,z) with jitter, L        (factorise)
+  Array<double> jitter;              // [problem]   largest relative jitter used since the fields were made (factorise)
+  Array<int> info;                   // [problem]   0, or 1 + index of the first pivot that failed at the largest jitter
+  Array<double> pivot;      // [problem]   smallest pivot L_ii^2 of the last factorisation, or the one that failed
+  Array<double> embedding;  // [embedding] h at columns                      (features)
+  Array<double> k, v;       // [matrix]    kappa(z, t), V = L^-1 k           (features)
   // moments
-  Array<double> projection;      // [problem_column] V' mu_v: mean of f less nu   (moments)
-  Array<double> variance;        // [problem_column] s                            (moments)
+  Array<double> projection;                  // [problem_column] V' mu_v: mean of f less nu   (moments)
+  Array<double> variance;                    // [problem_column] s                            (moments)
   Array<double> c, xi, alpha, beta, lambda;  // [column]                          (augment)
-  Array<double> tile_sums;       // [tile][kTileSums]                             (augment)
-  Array<double> elbo;            // [client]    without the weights' divergence   (elbo)
-  Array<double> surrogate;       // [problem]   J                                 (surrogate)
+  Array<double> tile_sums;                   // [tile][kTileSums]                             (augment)
+  Array<double> elbo;                        // [client]    without the weights' divergence   (elbo)
+  Array<double> surrogate;                   // [problem]   J                                 (surrogate)
   // partial sums
   Array<double> tile_square, tile_vector;  // system of q(v)                      (update_variational)
   // adjoint
-  Array<double> tile_scale;      // [tile]      scale of a mini-batch's data, 0: not in it (select_batch)
-  Array<int> step_taken;         // [client]    1 where a client has a mini-batch in this step
-  Array<double> b_square, b_vector;        // [problem_square], [problem_vector]  L^-T (I - Sigma_v), L^-T mu_v
-  Array<double> task_square;     // [task_square]    V alpha V'
-  Array<double> task_vector;     // [task_vector]    V rho
-  Array<double> task_rowsum;     // [task_vector]    sum_n G_mn
-  Array<double> task_embedding;  // [task_embedding] sum_n G_mn h_n
-  Array<double> task_gradient;   // [task_gradient]
-  Array<double> problem_gradient;// [problem_gradient]
-  Array<double> gradient;        // [weights]   dJ/dw per sample, summed over realisations
+  Array<double> tile_scale;          // [tile]      scale of a mini-batch's data, 0: not in it (select_batch)
+  Array<int> step_taken;             // [client]    1 where a client has a mini-batch in this step
+  Array<double> b_square, b_vector;  // [problem_square], [problem_vector]  L^-T (I - Sigma_v), L^-T mu_v
+  Array<double> task_square;         // [task_square]    V alpha V'
+  Array<double> task_vector;         // [task_vector]    V rho
+  Array<double> task_rowsum;         // [task_vector]    sum_n G_mn
+  Array<double> task_embedding;      // [task_embedding] sum_n G_mn h_n
+  Array<double> task_gradient;       // [task_gradient]
+  Array<double> problem_gradient;    // [problem_gradient]
+  Array<double> gradient;            // [weights]   dJ/dw per sample, summed over realisations
 };
 
 /// Allocates what prediction and E-steps need; with_gradient adds the adjoint's arrays. q(v) = N(0, I), tile_scale = 1.
 Fields make_fields(const Batch& batch, bool with_gradient);
 
-/// Doubles that make_fields allocates for a realisation with M inducing points and n columns of a client with S samples,
-/// embedding size D and P weights (an upper bound; spec of the work space's budget).
+/// Doubles that make_fields allocates for a realisation with M inducing points and n columns of a client with S
+/// samples, embedding size D and P weights (an upper bound; spec of the work space's budget).
 Index field_doubles(const ClientExtent& client, const RealisationExtent& realisation, bool with_gradient);
 
 }  // namespace fedpp::gpu

@@ -15,8 +15,8 @@ KOKKOS_INLINE_FUNCTION void squared_norms(const Member& member, int dimension, i
   });
 }
 
-/// k[m x n] = kappa(a, b) of embeddings a[D x m], b[D x n]; scratch: m + n doubles. One dimension takes differences, more take
-/// the matrix product |a|^2 + |b|^2 - 2 a'b (clamped at 0).
+/// k[m x n] = kappa(a, b) of embeddings a[D x m], b[D x n]; scratch: m + n doubles. One dimension takes differences,
+/// more take the matrix product |a|^2 + |b|^2 - 2 a'b (clamped at 0).
 template <class D>
 KOKKOS_INLINE_FUNCTION void rbf_block(const Member& member, int dimension, double variance, double lengthscale, int m,
                                       const double* a, int n, const double* b, double* k, double* scratch) {

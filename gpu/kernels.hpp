@@ -1,5 +1,5 @@
-// The steps of the inference, each one launch over the whole batch. All take an execution space instance and return at once;
-// the order of a local epoch stands in src/model/local_update.cpp. Equations: spec sections 1.2 to 1.6.
+// The steps of the inference, each one launch over the whole batch. All take an execution space instance and return at
+// once; the order of a local epoch stands in src/model/local_update.cpp. Equations: spec sections 1.2 to 1.6.
 #pragma once
 
 #include "gpu/fields.hpp"
@@ -20,8 +20,9 @@ void draw_weights(const Exec& exec, const Batch& batch, const Fields& fields, co
 /// Relative jitter at which a client whose K(z,z) cannot be factorised reports itself failed (1.4).
 inline constexpr double kJitterLimit = 1e-2;
 
-/// K_w = kappa(z,z) + jitter r I = L L' (1.2, 1.4), from the client's base_jitter. A failed factorisation is retried with
-/// ten times the jitter, up to `jitter_limit` (0: no retries); then info > 0, which stays until the caller clears it.
+/// K_w = kappa(z,z) + jitter r I = L L' (1.2, 1.4), from the client's base_jitter. A failed factorisation is retried
+/// with ten times the jitter, up to `jitter_limit` (0: no retries); then info > 0, which stays until the caller clears
+/// it.
 void factorise(const Exec& exec, const Batch& batch, const Fields& fields, double jitter_limit = kJitterLimit);
 
 /// h, k and V = L^-1 k at the columns (1.2). Tiles with tile_scale = 0 are skipped where `batch_only`.
@@ -30,7 +31,8 @@ void features(const Exec& exec, const Batch& batch, const Fields& fields, bool b
 /// Mean (less nu) and variance of f at the columns, per sample (1.2).
 void moments(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only = false);
 
-/// c, xi, alpha, beta, Lambda and the tile sums from the moments (1.3); the bound's sum, which costs logarithms, on demand.
+/// c, xi, alpha, beta, Lambda and the tile sums from the moments (1.3); the bound's sum, which costs logarithms, on
+/// demand.
 void augment(const Exec& exec, const Batch& batch, const Fields& fields, bool with_bound = false);
 
 /// q(v) (1.4).
@@ -51,9 +53,10 @@ void surrogate(const Exec& exec, const Batch& batch, const Fields& fields);
 /// dJ/dw per client and sample (1.6) over the tiles of the mini-batch, data terms scaled by tile_scale.
 void adjoint(const Exec& exec, const Batch& batch, const Fields& fields);
 
-/// Chooses mini-batch `key.step` of the epoch: `realisations` of a client's R (0: all) and a share `points` of the tiles of each; sets tile_scale
-/// and step_taken. steps_in_epoch() on the host says how many there are.
-void select_batch(const Exec& exec, const Batch& batch, const Fields& fields, const DrawKey& key, int realisations, double points);
+/// Chooses mini-batch `key.step` of the epoch: `realisations` of a client's R (0: all) and a share `points` of the
+/// tiles of each; sets tile_scale and step_taken. steps_in_epoch() on the host says how many there are.
+void select_batch(const Exec& exec, const Batch& batch, const Fields& fields, const DrawKey& key, int realisations,
+                  double points);
 int steps_in_epoch(int client_realisations, int realisations, double points);
 
 }  // namespace fedpp::gpu

@@ -20,8 +20,7 @@ int team_size() {
 
 Policy team_policy(const Exec& exec, int league, Index scratch) {
   Policy policy(exec, league, team_size());
-  if (scratch > 0)
-    policy.set_scratch_size(1, Kokkos::PerTeam(static_cast<int>(scratch * sizeof(double)) + 64));
+  if (scratch > 0) policy.set_scratch_size(1, Kokkos::PerTeam(static_cast<int>(scratch * sizeof(double)) + 64));
   return policy;
 }
 

@@ -24,8 +24,8 @@ using Policy = Kokkos::TeamPolicy<Exec>;
 using Member = Policy::member_type;
 
 /// True where kernels run on the host and may call its BLAS and LAPACK.
-inline constexpr bool kHostBackend = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible &&
-                                     std::is_same_v<Memory, Kokkos::HostSpace>;
+inline constexpr bool kHostBackend =
+    Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible && std::is_same_v<Memory, Kokkos::HostSpace>;
 
 /// Mathematical functions that host and device share (Kokkos 3.4 has them in another namespace than 4.x).
 namespace math {
@@ -50,8 +50,8 @@ class Region {
   Region& operator=(const Region&) = delete;
 };
 
-/// Threads of a team: 1 on a host (a problem's tile is one thread's work), a power of two of at least a warp on a device.
-/// The environment variable FEDPP_TEAM_SIZE overrides it on hosts; the tests use it to find races.
+/// Threads of a team: 1 on a host (a problem's tile is one thread's work), a power of two of at least a warp on a
+/// device. The environment variable FEDPP_TEAM_SIZE overrides it on hosts; the tests use it to find races.
 int team_size();
 
 /// A policy of `league` teams with `scratch` doubles of level-1 scratch each.
@@ -98,7 +98,8 @@ KOKKOS_INLINE_FUNCTION double team_sum(const Member& member, Index n, const F& f
 class Scratch {
  public:
   KOKKOS_INLINE_FUNCTION Scratch(const Member& member, Index doubles)
-      : next_(doubles > 0 ? static_cast<double*>(member.team_scratch(1).get_shmem(doubles * sizeof(double))) : nullptr) {}
+      : next_(doubles > 0 ? static_cast<double*>(member.team_scratch(1).get_shmem(doubles * sizeof(double)))
+                          : nullptr) {}
   KOKKOS_INLINE_FUNCTION double* take(Index doubles) {
     double* piece = next_;
     next_ += doubles;
@@ -113,7 +114,8 @@ class Scratch {
 template <class T, class Vector>
 Array<T> to_device(const std::string& label, const Vector& host) {
   Array<T> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), host.size());
-  Kokkos::deep_copy(device, Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(host.data(), host.size()));
+  Kokkos::deep_copy(device,
+                    Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(host.data(), host.size()));
   return device;
 }
 template <class T, class Vector>

@@ -1,5 +1,5 @@
-// Random draws of an epoch: the samples of w and the mini-batches (spec 1.6). Counter-based: keyed by seed, global client
-// number, round, epoch, step and what the numbers are for.
+// Random draws of an epoch: the samples of w and the mini-batches (spec 1.6). Counter-based: keyed by seed, global
+// client number, round, epoch, step and what the numbers are for.
 #include "gpu/kernels.hpp"
 #include "gpu/philox.hpp"
 
@@ -9,13 +9,15 @@ namespace {
 
 enum Purpose : std::uint32_t { kWeights = 1, kRealisations = 2, kTiles = 3 };
 
-KOKKOS_INLINE_FUNCTION Philox::Counter block(const DrawKey& key, Purpose purpose, std::int64_t client, std::uint32_t index) {
+KOKKOS_INLINE_FUNCTION Philox::Counter block(const DrawKey& key, Purpose purpose, std::int64_t client,
+                                             std::uint32_t index) {
   return Philox::block({{index, static_cast<std::uint32_t>(client), key.round,
                          (static_cast<std::uint32_t>(purpose) << 28) | (key.epoch << 12) | key.step}},
                        Philox::key(key.seed));
 }
 
-/// Rank of `index` among `count` by random keys: a random permutation without a sort, for the few members of a mini-batch.
+/// Rank of `index` among `count` by random keys: a random permutation without a sort, for the few members of a
+/// mini-batch.
 KOKKOS_INLINE_FUNCTION int random_rank(const DrawKey& key, Purpose purpose, std::int64_t client, std::uint32_t stream,
                                        int index, int count) {
   DrawKey whole_epoch = key;
@@ -32,9 +34,13 @@ KOKKOS_INLINE_FUNCTION int random_rank(const DrawKey& key, Purpose purpose, std:
   return rank;
 }
 
-KOKKOS_INLINE_FUNCTION int parts(int whole, int part) { return part <= 0 || part >= whole ? 1 : (whole + part - 1) / part; }
+KOKKOS_INLINE_FUNCTION int parts(int whole, int part) {
+  return part <= 0 || part >= whole ? 1 : (whole + part - 1) / part;
+}
 
-KOKKOS_INLINE_FUNCTION int point_parts(double points) { return points >= 1 ? 1 : static_cast<int>(1 / points + 0.999999); }
+KOKKOS_INLINE_FUNCTION int point_parts(double points) {
+  return points >= 1 ? 1 : static_cast<int>(1 / points + 0.999999);
+}
 
 }  // namespace
 
@@ -49,7 +55,8 @@ void draw_weights(const Exec& exec, const Batch& b, const Fields& f, const DrawK
         double* noise = f.noise.data() + b.weights(client);
         double* w = f.weights.data() + b.weights(client);
         team_for(member, (n + 1) / 2, [=](Index pair) {
-          const auto normals = Philox::normals(block(key, kWeights, f.client_id(client), static_cast<std::uint32_t>(pair)));
+          const auto normals =
+              Philox::normals(block(key, kWeights, f.client_id(client), static_cast<std::uint32_t>(pair)));
           const Index at = 2 * pair;
           noise[at] = normals.first;
           w[at] = mean[at % p] + sd[at % p] * normals.first;
@@ -65,7 +72,8 @@ int steps_in_epoch(int client_realisations, int realisations, double points) {
   return parts(client_realisations, realisations) * point_parts(points);
 }
 
-void select_batch(const Exec& exec, const Batch& b, const Fields& f, const DrawKey& key, int realisations, double points) {
+void select_batch(const Exec& exec, const Batch& b, const Fields& f, const DrawKey& key, int realisations,
+                  double points) {
   Kokkos::parallel_for(
       "fedpp::weights::select_batch", team_policy(exec, b.realisations), KOKKOS_LAMBDA(const Member& member) {
         const int i = member.league_rank();
@@ -84,12 +92,14 @@ void select_batch(const Exec& exec, const Batch& b, const Fields& f, const DrawK
         team_for(member, tiles, [=](Index t) {
           double scale = 0;
           if (chosen) {
-            const int tile_rank = used == 1 ? 0
-                                            : random_rank(key, kTiles, f.client_id(client), static_cast<std::uint32_t>(i - begin) + 1,
-                                                          static_cast<int>(t), tiles);
+            const int tile_rank =
+                used == 1 ? 0
+                          : random_rank(key, kTiles, f.client_id(client), static_cast<std::uint32_t>(i - begin) + 1,
+                                        static_cast<int>(t), tiles);
             if (tile_rank % used == slice_wanted % used) {
               const int in_slice = (tiles - slice_wanted % used + used - 1) / used;
-              scale = (static_cast<double>(count) / in_block) * (used == 1 ? 1.0 : static_cast<double>(tiles) / in_slice);
+              scale =
+                  (static_cast<double>(count) / in_block) * (used == 1 ? 1.0 : static_cast<double>(tiles) / in_slice);
             }
           }
           f.tile_scale(tile_begin + t) = scale;

@@ -30,7 +30,8 @@ Runtime::~Runtime() {
 
 std::string backend_description() {
   const int threads = static_cast<int>(Exec().concurrency());
-  return std::string(Exec::name()) + (kHostBackend ? ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads") : "") +
+  return std::string(Exec::name()) +
+         (kHostBackend ? ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads") : "") +
          (dense() == Dense::kBlas ? ", vendor BLAS" : ", team kernels");
 }
 

@@ -5,8 +5,8 @@
 
 namespace fedpp::gpu {
 
-/// Initialises Kokkos unless it is running (tests): the GPU of this rank is its number on the node modulo the node's GPUs.
-/// One object, outliving all arrays.
+/// Initialises Kokkos unless it is running (tests): the GPU of this rank is its number on the node modulo the node's
+/// GPUs. One object, outliving all arrays.
 class Runtime {
  public:
   Runtime(int node_rank, const std::string& dense);

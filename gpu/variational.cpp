@@ -51,7 +51,9 @@ void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
 }
 
 // Per team: the precision and then its factor's inverse [M x M], right-hand side [M].
-KOKKOS_INLINE_FUNCTION Index solve_scratch(const Batch& b) { return static_cast<Index>(b.most_inducing) * (b.most_inducing + 2); }
+KOKKOS_INLINE_FUNCTION Index solve_scratch(const Batch& b) {
+  return static_cast<Index>(b.most_inducing) * (b.most_inducing + 2);
+}
 
 /// Per realisation: A = I + sum of tiles = Lp Lp', F = Lp^-1, mu_v = F' F b.
 template <class D>
@@ -79,7 +81,8 @@ void solve(const Exec& exec, const Batch& b, const Fields& f) {
           rhs[r] = sum;
         });
         member.team_barrier();
-        // A >= I: this fails only where a failed problem has filled V with what is not finite; info of factorise() tells.
+        // A >= I: this fails only where a failed problem has filled V with what is not finite; info of factorise()
+        // tells.
         D::potrf(member, m, a, m);
         double* factor = f.v_factor.data() + b.square(i);
         team_for_2d(member, m, m, [=](int r, int c) { factor[r + static_cast<Index>(c) * m] = r == c ? 1 : 0; });

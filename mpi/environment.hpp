@@ -19,15 +19,15 @@ class Environment {
   Environment& operator=(const Environment&) = delete;
 
   /// Runs `body() -> int`, the rest of main. An exception is printed with its rank's number and ends all ranks with
-  /// exit code 1; one that all ranks agreed on (AgreedError) is printed by rank 0 only, and every rank returns 1 in
-  /// order.
+  /// exit code 1; one that all ranks agreed on (AgreedError) is printed by rank 0 only, and every rank returns 1 (2 for
+  /// a user's mistake) in order.
   template <class Body>
   int guard(Body&& body) {
     try {
       return std::forward<Body>(body)();
     } catch (const AgreedError& error) {
       report_agreed(error);
-      return 1;
+      return error.users_mistake ? 2 : 1;
     } catch (const std::exception& error) {
       abort(error.what(), 1);
     } catch (...) {

@@ -14,8 +14,9 @@ struct Error : std::runtime_error {
 /// An error that every rank of a communicator throws together with the same text (see mpi/turns.hpp), so that the ranks
 /// can leave in order, without an abort.
 struct AgreedError : Error {
-  AgreedError(const std::string& text, int origin) : Error(text), rank(origin) {}
-  int rank;  ///< the lowest rank that had an error; the text is its
+  AgreedError(const std::string& text, int origin, bool mistake) : Error(text), rank(origin), users_mistake(mistake) {}
+  int rank;            ///< the lowest rank that had an error; the text is its
+  bool users_mistake;  ///< it was a std::invalid_argument: what the program was given must change
 };
 
 /// Throws Error with MPI's own text unless `code` is MPI_SUCCESS. `call` names the MPI function.

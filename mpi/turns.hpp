@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -10,19 +11,28 @@
 
 namespace fedpp::mpi {
 
-/// Collective. If any rank brings an error's text, all ranks throw AgreedError with the text of the lowest such rank.
-void agree(Communicator& comm, const std::optional<std::string>& error);
+/// Collective. If any rank brings an error's text, all ranks throw AgreedError with the text (and kind) of the lowest
+/// such rank.
+void agree(Communicator& comm, const std::optional<std::string>& error, bool users_mistake = false);
 
-/// Runs `f()` and returns its exception's text, if any.
+/// What went wrong in a function, if anything.
+struct Failure {
+  std::optional<std::string> text;
+  bool users_mistake = false;
+};
+
+/// Runs `f()` and catches its exception.
 template <class F>
-std::optional<std::string> text_of_failure(F&& f) {
+Failure failure_of(F&& f) {
   try {
     std::forward<F>(f)();
-    return std::nullopt;
+    return {};
+  } catch (const std::invalid_argument& error) {
+    return {std::string(error.what()), true};
   } catch (const std::exception& error) {
-    return std::string(error.what());
+    return {std::string(error.what()), false};
   } catch (...) {
-    return std::string("an exception of unknown type");
+    return {std::string("an exception of unknown type"), false};
   }
 }
 
@@ -30,7 +40,8 @@ std::optional<std::string> text_of_failure(F&& f) {
 /// text). `f` must not communicate.
 template <class F>
 void together(Communicator& comm, F&& f) {
-  agree(comm, text_of_failure(std::forward<F>(f)));
+  const Failure failure = failure_of(std::forward<F>(f));
+  agree(comm, failure.text, failure.users_mistake);
 }
 
 /// Collective. The ranks run `f()` one after another in rank order, each after its predecessor has returned: so each
@@ -39,11 +50,11 @@ void together(Communicator& comm, F&& f) {
 template <class F>
 void in_turn(Communicator& comm, F&& f) {
   enum : int { go = 0, skip = 1 };
-  std::optional<std::string> error;
+  Failure failure;
   const int token = comm.rank() == 0 ? go : comm.receive_token(comm.rank() - 1);
-  if (token == go) error = text_of_failure(std::forward<F>(f));
-  if (comm.rank() + 1 < comm.size()) comm.send_token(comm.rank() + 1, token == go && !error ? go : skip);
-  agree(comm, error);
+  if (token == go) failure = failure_of(std::forward<F>(f));
+  if (comm.rank() + 1 < comm.size()) comm.send_token(comm.rank() + 1, token == go && !failure.text ? go : skip);
+  agree(comm, failure.text, failure.users_mistake);
 }
 
 }  // namespace fedpp::mpi

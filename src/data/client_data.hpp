@@ -52,9 +52,10 @@ struct Clock {
 struct Realisation {
   std::vector<double> events;          ///< [N] distinct times, increasing
   std::vector<double> multiplicities;  ///< [N] n_i >= 1 (1.9), times tau for training
-  std::vector<double> log_offsets;  ///< [N] added to E[log lambda] in a score: log(scale) of the clock, and in 'population',
-                                    ///<     where the superposition is scored, log e(t_i); never tempered
-  std::vector<double> nodes;        ///< [Q]
+  std::vector<double>
+      log_offsets;            ///< [N] added to E[log lambda] in a score: log(scale) of the clock, and in 'population',
+                              ///<     where the superposition is scored, log e(t_i); never tempered
+  std::vector<double> nodes;  ///< [Q]
   std::vector<double> node_weights;  ///< [Q] omega_q: quadrature weight times exposure, times tau for training
   Interval span{0, 0};               ///< hull of its windows
 };

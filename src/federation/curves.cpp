@@ -17,7 +17,8 @@ namespace fedpp::federation {
 namespace {
 
 /// Events of one split in the curve's time: file time, or time since the sequence's start on the elapsed clock.
-std::vector<double> event_times(const OwnedClient& client, const data::Clock& clock, data::Split split, std::int64_t only) {
+std::vector<double> event_times(const OwnedClient& client, const data::Clock& clock, data::Split split,
+                                std::int64_t only) {
   std::vector<double> times;
   for (std::size_t s = 0; s < client.data.sequences.size(); ++s) {
     if (only >= 0 && static_cast<std::int64_t>(s) != only) continue;
@@ -45,10 +46,9 @@ void write_client(Session& session, OwnedClient& client, const model::WeightPost
   for (std::size_t j = 0; j < n; ++j)
     nodes.push_back(span.start + (span.end - span.start) * static_cast<double>(j) / static_cast<double>(n - 1));
   grid.front().node_weights.assign(n, 1.0);
-  const auto prediction =
-      model::predict({{&scored, {&grid}}}, theta,
-                     prediction_options(config, static_cast<int>(config.evaluation.samples),
-                                        static_cast<int>(config.evaluation.e_steps)))[0][0][0];
+  const auto prediction = model::predict({{&scored, {&grid}}}, theta,
+                                         prediction_options(config, static_cast<int>(config.evaluation.samples),
+                                                            static_cast<int>(config.evaluation.e_steps)))[0][0][0];
   std::vector<double> time(n), mean(n), lower(n), median(n), upper(n);
   for (std::size_t j = 0; j < n; ++j) {
     time[j] = nodes[j] / clock.scale + (clock.elapsed ? 0.0 : clock.origin);

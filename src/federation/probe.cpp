@@ -42,7 +42,8 @@ void aggregate(const ProbeInput& in, io::Group& out) {
   const std::size_t p = mean.columns;
   // Two words: any magnitude. The mean that the kl variance is centred on is w2's, as after a first round.
   Gaussian theta{std::vector<double>(p, 0.0), std::vector<double>(p, 1.0)};
-  for (const auto& [rule, name] : {std::pair{Rule::w2, "w2"}, {Rule::kl, "kl"}, {Rule::fedavg, "fedavg"}, {Rule::mmd, "mmd"}}) {
+  for (const auto& [rule, name] :
+       {std::pair{Rule::w2, "w2"}, {Rule::kl, "kl"}, {Rule::fedavg, "fedavg"}, {Rule::mmd, "mmd"}}) {
     const Aggregation result =
         Aggregator({rule, mpi::FixedPoint::two_words(), bandwidth}, sums).aggregate(theta, uploads);
     if (rule == Rule::w2) theta = result.theta;
@@ -60,8 +61,8 @@ void predict(const ProbeInput& in, io::Group& out) {
     if (v < 0) in.reject("var", fmt::format("holds {}: variances are not negative", v));
   const gpu::Exec exec;
   const gpu::Array<double> log_intensity("log_intensity", mean.size()), intensity("intensity", mean.size());
-  gpu::expected_intensity(exec, gpu::to_device<double>("mean", mean), gpu::to_device<double>("variance", variance), rate,
-                          log_intensity, intensity);
+  gpu::expected_intensity(exec, gpu::to_device<double>("mean", mean), gpu::to_device<double>("variance", variance),
+                          rate, log_intensity, intensity);
   exec.fence();
   std::vector<double> values;
   gpu::to_host(log_intensity, values);

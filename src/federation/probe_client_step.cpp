@@ -50,7 +50,8 @@ ClientStepCase read_client_step(const ProbeInput& in) {
   c.q_mean = in.vector("q_mean", c.z.size());
   const Matrix covariance = in.matrix("q_cov");
   if (covariance.rows != c.z.size() || covariance.columns != c.z.size())
-    in.reject("q_cov", fmt::format("is {} x {} instead of {} x {}", covariance.rows, covariance.columns, c.z.size(), c.z.size()));
+    in.reject("q_cov", fmt::format("is {} x {} instead of {} x {}", covariance.rows, covariance.columns, c.z.size(),
+                                   c.z.size()));
   if (!reversed_cholesky(covariance, c.q_factor)) in.reject("q_cov", "is not positive definite");
   return c;
 }
@@ -68,8 +69,8 @@ std::vector<ClientStepAnswer> evaluate_client_steps(const std::vector<const Clie
     encoder.width = static_cast<int>(c.w.columns / 2 - 1);
     encoder.window = c.window;
     clients.push_back({static_cast<int>(c.w.rows), encoder});
-    realisations.push_back({static_cast<int>(k), static_cast<int>(c.z.size()),
-                            static_cast<int>(c.events.size() + c.quad_t.size())});
+    realisations.push_back(
+        {static_cast<int>(k), static_cast<int>(c.z.size()), static_cast<int>(c.events.size() + c.quad_t.size())});
     const auto append = [](std::vector<double>& all, const std::vector<double>& part) {
       all.insert(all.end(), part.begin(), part.end());
     };
@@ -119,8 +120,8 @@ std::vector<ClientStepAnswer> evaluate_client_steps(const std::vector<const Clie
   // 3. Out of the batch's arrays, case by case.
   std::vector<int> info;
   gpu::to_host(f.info, info);
-  std::vector<double> kzz, projection, variance, cc, xi, alpha, beta, lambda, mean_next, factor_next, surrogate, gradient,
-      rates, offsets, elbo, pivot;
+  std::vector<double> kzz, projection, variance, cc, xi, alpha, beta, lambda, mean_next, factor_next, surrogate,
+      gradient, rates, offsets, elbo, pivot;
   gpu::to_host(f.kzz, kzz);
   gpu::to_host(f.projection, projection);
   gpu::to_host(f.variance, variance);
@@ -139,7 +140,8 @@ std::vector<ClientStepAnswer> evaluate_client_steps(const std::vector<const Clie
   gpu::to_host(f.pivot, pivot);
   std::size_t column = 0, problem = 0, square = 0, vector = 0, matrix = 0, sample_column = 0, weights = 0;
   const auto take = [](const std::vector<double>& all, std::size_t from, std::size_t n) {
-    return std::vector<double>(all.begin() + static_cast<std::ptrdiff_t>(from), all.begin() + static_cast<std::ptrdiff_t>(from + n));
+    return std::vector<double>(all.begin() + static_cast<std::ptrdiff_t>(from),
+                               all.begin() + static_cast<std::ptrdiff_t>(from + n));
   };
   for (std::size_t k = 0; k < cases.size(); ++k) {
     const auto& c = *cases[k];
@@ -152,8 +154,8 @@ std::vector<ClientStepAnswer> evaluate_client_steps(const std::vector<const Clie
     a.parameters = p;
     for (std::size_t sample = 0; sample < s && a.failure.empty(); ++sample)
       if (info[problem + sample] != 0)
-        a.failure = fmt::format("'z' and 'w': K(z,z) of sample {} is not positive definite (pivot {} is {:.3g})", sample,
-                                info[problem + sample] - 1, pivot[problem + sample]);
+        a.failure = fmt::format("'z' and 'w': K(z,z) of sample {} is not positive definite (pivot {} is {:.3g})",
+                                sample, info[problem + sample] - 1, pivot[problem + sample]);
     a.kzz = take(kzz, square, s * m * m);
     a.f_mean = take(projection, sample_column, s * n);
     for (double& value : a.f_mean) value += c.nu;

@@ -51,7 +51,8 @@ class ProbeInput {
   }
   Matrix matrix(const std::string& name) const {
     auto array = read(name, 2);
-    return {static_cast<std::size_t>(array.shape[0]), static_cast<std::size_t>(array.shape[1]), std::move(array.values)};
+    return {static_cast<std::size_t>(array.shape[0]), static_cast<std::size_t>(array.shape[1]),
+            std::move(array.values)};
   }
 
  private:

@@ -6,11 +6,27 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 
 namespace fedpp::federation {
 
+namespace {
+
+/// Whether a person watches. Under mpirun standard output is always a terminal of mpirun's own making; where that
+/// leads to is the standard output of the parent process.
+bool on_terminal() {
+  if (isatty(STDOUT_FILENO) == 0) return false;
+  if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) return true;
+  std::error_code unknown;
+  const auto target = std::filesystem::read_symlink(fmt::format("/proc/{}/fd/1", getppid()), unknown).string();
+  return !unknown && (target.starts_with("/dev/pts/") || target.starts_with("/dev/tty"));
+}
+
+}  // namespace
+
 Progress::Progress(bool speaks, bool renew, const std::string& log)
-    : speaks_(speaks), renew_(renew && isatty(STDOUT_FILENO) != 0), log_(log) {}
+    : speaks_(speaks), renew_(renew && on_terminal()), log_(log) {}
 
 void Progress::log(const std::string& text) const {
   if (std::FILE* file = std::fopen(log_.c_str(), "a")) {

@@ -41,11 +41,13 @@ std::string describe(Session& session) {
   columns = world.allreduce(columns, mpi::Op::sum, "metrics");
   const auto& c = session.config();
   std::string text = fmt::format(
-      "fedpp {} ({}{}), {} rank{}, {}\n{} clients, {} sequences, {} events; {} {} realisations, {} points for training\n"
+      "fedpp {} ({}{}), {} rank{}, {}\n{} clients, {} sequences, {} events; {} {} realisations, {} points for "
+      "training\n"
       "model {} (P = {}), M = {}; prior term and barycentre: {}",
       version(), git_revision(), git_dirty() ? ", changed" : "", world.size(), world.size() == 1 ? "" : "s",
       gpu::backend_description(), session.clients(), sequences, events, c.data.protocol, c.data.realisation, columns,
-      c.model.encoder, session.parameters(), c.model.inducing, c.federation.mode == "local" ? "none (local only)" : c.aggregation.divergence);
+      c.model.encoder, session.parameters(), c.model.inducing,
+      c.federation.mode == "local" ? "none (local only)" : c.aggregation.divergence);
   if (session.left_out() > 0)
     text += fmt::format("\n{} sequences with fewer than five training events are left out", session.left_out());
   return text;
@@ -73,7 +75,8 @@ Scores score_states(Session& session, const RunState& state, bool best) {
   double ks = increments > 0 ? 0 : std::nan("");
   for (int b = 0; b < kCalibrationBins && increments > 0; ++b) {
     below += result.uniforms[b];
-    ks = std::max(ks, std::abs(static_cast<double>(below) / static_cast<double>(increments) - (b + 1.0) / kCalibrationBins));
+    ks = std::max(
+        ks, std::abs(static_cast<double>(below) / static_cast<double>(increments) - (b + 1.0) / kCalibrationBins));
   }
   scores.json["calibration"] = {{"ks", ks}, {"increments", increments}, {"clients", clients}};
 
@@ -82,11 +85,12 @@ Scores score_states(Session& session, const RunState& state, bool best) {
   if (best && state.stopping.best_round >= 0 && state.stopping.best_round + 1 != state.next_round) {
     const TestResult other = test_scores(session, state.theta);
     evaluation::Score total;
-    for (std::size_t c = 0; c < other.events.size(); ++c) total += {other.headline[c], other.plug_in[c], other.events[c]};
+    for (std::size_t c = 0; c < other.events.size(); ++c)
+      total += {other.headline[c], other.plug_in[c], other.events[c]};
     scores.json["last_round"] = {{"headline", total.headline_per_event()}, {"plug_in", total.plug_in_per_event()}};
-    scores.table += fmt::format("\nBest round by validation: {} of {}; after the last round: headline {:.4f}, plug-in {:.4f}.",
-                                state.stopping.best_round + 1, state.next_round, total.headline_per_event(),
-                                total.plug_in_per_event());
+    scores.table += fmt::format(
+        "\nBest round by validation: {} of {}; after the last round: headline {:.4f}, plug-in {:.4f}.",
+        state.stopping.best_round + 1, state.next_round, total.headline_per_event(), total.plug_in_per_event());
   }
   return scores;
 }
@@ -147,7 +151,8 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
   Session session(config, world);
   std::vector<std::int64_t> clients = request.clients;
   if (clients.empty())
-    for (std::int64_t c = 0; c < std::min(config.evaluation.curve_clients, session.clients()); ++c) clients.push_back(c);
+    for (std::int64_t c = 0; c < std::min(config.evaluation.curve_clients, session.clients()); ++c)
+      clients.push_back(c);
   mpi::together(world, [&] {
     for (const auto c : clients)
       if (c < 0 || c >= session.clients())

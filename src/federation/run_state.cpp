@@ -82,13 +82,14 @@ void check_configuration(const std::string& path, const std::string& archived, c
   for (const auto& [section, keys] : now.items())
     for (const auto& [key, value] : keys.items())
       if (!before.contains(section) || !before[section].contains(key) || before[section][key] != value)
-        differences += fmt::format("\n  {}.{} = {} (checkpoint: {})", section, key, value.dump(),
-                                   before.contains(section) && before[section].contains(key) ? before[section][key].dump()
-                                                                                              : "none");
+        differences += fmt::format(
+            "\n  {}.{} = {} (checkpoint: {})", section, key, value.dump(),
+            before.contains(section) && before[section].contains(key) ? before[section][key].dump() : "none");
   if (!differences.empty())
-    throw UserError(fmt::format("{} was written under another configuration:{}\nRestore these values, or train anew in "
-                                "another folder (--out).",
-                                path, differences));
+    throw UserError(
+        fmt::format("{} was written under another configuration:{}\nRestore these values, or train anew in "
+                    "another folder (--out).",
+                    path, differences));
 }
 
 }  // namespace
@@ -123,15 +124,16 @@ void write_checkpoint(Session& session, const RunState& state, const std::string
       if (const auto best = state.best_clients.find(client.data.id); best != state.best_clients.end())
         write_client(group.create_group("best"), best->second);
       if (const auto score = state.validation.find(client.data.id); score != state.validation.end())
-        group.write("validation", std::vector<double>{score->second.headline, score->second.plug_in, score->second.events});
+        group.write("validation",
+                    std::vector<double>{score->second.headline, score->second.plug_in, score->second.events});
     }
     file.close();
   });
   mpi::together(world, [&] {
     if (!world.is_root()) return;
     io::commit(partial, final_path);
-    // Where a run went on from an older checkpoint, the later ones are left alone until it has passed them: the newest by
-    // number are kept, and this one must be among them.
+    // Where a run went on from an older checkpoint, the later ones are left alone until it has passed them: the newest
+    // by number are kept, and this one must be among them.
     if (io::newest_checkpoint(directory)->round <= state.next_round) io::prune_checkpoints(directory, keep);
   });
 }
@@ -174,8 +176,7 @@ std::string newest_checkpoint_of(const config::Config& config, mpi::Communicator
   std::string path;
   mpi::together(world, [&] {
     const auto newest = io::newest_checkpoint(config.output.directory);
-    if (!newest)
-      throw UserError(fmt::format("{} holds no checkpoint: train there first", config.output.directory));
+    if (!newest) throw UserError(fmt::format("{} holds no checkpoint: train there first", config.output.directory));
     path = newest->path;
   });
   return path;

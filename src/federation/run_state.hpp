@@ -14,21 +14,21 @@ namespace fedpp::federation {
 
 struct RunState {
   std::int64_t next_round = 0;
-  model::WeightPosterior theta;                                ///< the global distribution
-  EarlyStopping stopping;                                      ///< best validated round
-  model::WeightPosterior best_theta;                           ///< theta after it
-  std::map<std::int64_t, model::ClientState> best_clients;     ///< this rank's clients after it
-  std::map<std::int64_t, evaluation::Score> validation;        ///< this rank's clients' latest validation scores
-  nlohmann::json rounds = nlohmann::json::array();             ///< history, as in result.json
-  double bandwidth = 1;                                        ///< d of mmd, of the last aggregation
+  model::WeightPosterior theta;                             ///< the global distribution
+  EarlyStopping stopping;                                   ///< best validated round
+  model::WeightPosterior best_theta;                        ///< theta after it
+  std::map<std::int64_t, model::ClientState> best_clients;  ///< this rank's clients after it
+  std::map<std::int64_t, evaluation::Score> validation;     ///< this rank's clients' latest validation scores
+  nlohmann::json rounds = nlohmann::json::array();          ///< history, as in result.json
+  double bandwidth = 1;                                     ///< d of mmd, of the last aggregation
 };
 
 /// Collective. DIR/checkpoint-NNNNNN.h5: rank 0 writes the shared part, then every rank in turn appends its clients;
 /// sealed with a checksum and renamed when whole. Older ones than the newest `keep` are deleted.
 void write_checkpoint(Session& session, const RunState& state, const std::string& directory, std::int64_t keep);
 
-/// Collective. Verified before HDF5 opens it; any number of ranks. Throws where it belongs to another configuration, naming
-/// the keys that differ.
+/// Collective. Verified before HDF5 opens it; any number of ranks. Throws where it belongs to another configuration,
+/// naming the keys that differ.
 RunState read_checkpoint(Session& session, const std::string& path);
 
 /// Collective. Path of the newest checkpoint in output.directory. Throws where there is none.

@@ -28,8 +28,8 @@ evaluation::Score score_of(evaluation::Protocol protocol, const data::Realisatio
   }
   std::vector<double> log_expected(n);
   for (std::size_t i = 0; i < n; ++i) log_expected[i] = std::log(p.expected_intensity[i]);
-  return evaluation::score(held_out, {{p.expected_log_intensity.data(), n}, log_expected,
-                                      {p.expected_intensity.data() + n, points - n}});
+  return evaluation::score(
+      held_out, {{p.expected_log_intensity.data(), n}, log_expected, {p.expected_intensity.data() + n, points - n}});
 }
 
 /// Compensator between consecutive test events, from the cumulative sums of the held-out quadrature read between its
@@ -79,7 +79,8 @@ model::Client scoring_client(const Session& session, const OwnedClient& client) 
 }
 
 model::PredictionOptions prediction_options(const config::Config& config, int samples, int e_steps) {
-  return {config.model, samples, e_steps, config.backend.workspace_mb, static_cast<std::uint64_t>(config.federation.seed)};
+  return {config.model, samples, e_steps, config.backend.workspace_mb,
+          static_cast<std::uint64_t>(config.federation.seed)};
 }
 
 std::vector<evaluation::Score> validation_scores(Session& session, const std::vector<std::int64_t>& clients,
@@ -108,7 +109,8 @@ TestResult test_scores(Session& session, const model::WeightPosterior& theta) {
   mpi::together(session.world(), [&] {
     const auto options = prediction_options(session.config(), static_cast<int>(session.config().evaluation.samples),
                                             static_cast<int>(session.config().evaluation.e_steps));
-    for (auto& client : session.owned()) {  // one at a time: a client's realisations are batch enough, and memory is bounded
+    for (auto& client :
+         session.owned()) {  // one at a time: a client's realisations are batch enough, and memory is bounded
       const auto scored = scoring_client(session, client);
       const auto held_out = data::held_out_realisations(client.data, session.rules(), data::kTest);
       const auto prediction = model::predict({{&scored, {&held_out}}}, theta, options)[0][0];

@@ -1,5 +1,5 @@
-// Scores of a federation's state on held-out windows (spec 1.8, 3.3): every client with its own q_phi, theta if it never
-// took part.
+// Scores of a federation's state on held-out windows (spec 1.8, 3.3): every client with its own q_phi, theta if it
+// never took part.
 #pragma once
 
 #include <vector>
@@ -25,8 +25,8 @@ std::vector<evaluation::Score> validation_scores(Session& session, const std::ve
 struct TestResult {
   std::vector<double> headline, plug_in, events;  ///< [C] sums, on every rank
   std::vector<double> ks;                         ///< [C] Kolmogorov-Smirnov distances, NaN without enough events
-  /// Rescaled increments x of all clients' test events as counts of u = 1 - exp(-x) in equal bins of [0, 1]: uniform under
-  /// the truth. Only counts leave the ranks.
+  /// Rescaled increments x of all clients' test events as counts of u = 1 - exp(-x) in equal bins of [0, 1]: uniform
+  /// under the truth. Only counts leave the ranks.
   std::vector<std::int64_t> uniforms;
 };
 

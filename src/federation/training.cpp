@@ -36,8 +36,13 @@ void on_signal(int signal) { stop_signal = signal; }
 class Trainer {
  public:
   Trainer(Session& session, RunState& state, Progress& progress, Phases& phases)
-      : session_(session), config_(session.config()), world_(session.world()), state_(state), progress_(progress),
-        phases_(phases), sums_(world_) {}
+      : session_(session),
+        config_(session.config()),
+        world_(session.world()),
+        state_(state),
+        progress_(progress),
+        phases_(phases),
+        sums_(world_) {}
 
   /// The round loop. Returns false where a signal ended it early.
   bool run() {
@@ -61,8 +66,8 @@ class Trainer {
       // 7. Checkpoint when due, and when asked to stop; rank 0 decides.
       const bool stop = asked_to_stop();
       const auto& o = config_.output;
-      if (stop || (o.checkpoint_every > 0 && state_.next_round % o.checkpoint_every == 0) || state_.next_round == f.rounds ||
-          state_.stopping.should_stop())
+      if (stop || (o.checkpoint_every > 0 && state_.next_round % o.checkpoint_every == 0) ||
+          state_.next_round == f.rounds || state_.stopping.should_stop())
         phases_.time("checkpoint", [&] { write_checkpoint(session_, state_, o.directory, o.checkpoints_kept); });
       if (stop) return false;
     }
@@ -112,7 +117,8 @@ class Trainer {
     if (config_.federation.mode == "local") {
       std::vector<RejectedUpload> unusable;
       for (const auto& upload : uploads)
-        if (auto reason = reason_to_reject(upload); !reason.empty()) unusable.push_back({upload.client, std::move(reason)});
+        if (auto reason = reason_to_reject(upload); !reason.empty())
+          unusable.push_back({upload.client, std::move(reason)});
       restart(unusable);
       rejected.insert(rejected.end(), unusable.begin(), unusable.end());
       return rejected;
@@ -140,8 +146,8 @@ class Trainer {
     return std::max(events, 1.0);
   }
 
-  /// Headline score per validation event over all clients; NaN where this round is not validated. Clients that did not take
-  /// part keep their score: their state has not changed.
+  /// Headline score per validation event over all clients; NaN where this round is not validated. Clients that did not
+  /// take part keep their score: their state has not changed.
   double validate(const std::vector<std::int64_t>& participants, std::int64_t round) {
     const auto every = config_.federation.validate_every;
     if (every <= 0 || ((round + 1) % every != 0 && round + 1 != config_.federation.rounds)) {
@@ -177,7 +183,8 @@ class Trainer {
   }
 
   void record(std::int64_t round, const std::vector<std::int64_t>& participants,
-              const std::vector<model::LocalReport>& reports, const std::vector<RejectedUpload>& rejected, double validation) {
+              const std::vector<model::LocalReport>& reports, const std::vector<RejectedUpload>& rejected,
+              double validation) {
     std::vector<double> elbos;
     double jitter = 0;
     for (const auto& report : reports) {
@@ -187,23 +194,25 @@ class Trainer {
     const double elbo = session_.exact_total(elbos, "metrics");
     jitter = world_.max(jitter, "metrics");
     std::string mine;
-    for (const auto& r : rejected) mine += fmt::format("client {} left out of round {}: {}\n", r.client, round + 1, r.reason);
+    for (const auto& r : rejected)
+      mine += fmt::format("client {} left out of round {}: {}\n", r.client, round + 1, r.reason);
     const auto texts = world_.gather(mine, 0, "metrics");
     const auto bytes = static_cast<std::int64_t>(world_.ledger().end_round());
     const double seconds = world_.max(seconds_since_last_round(), "metrics");
     std::vector<std::string> left_out;
     for (const auto& text : texts)
       if (!text.empty()) left_out.push_back(text.substr(0, text.size() - 1));
-    state_.rounds.push_back({{"round", round + 1},
-                             {"elbo", elbo},
-                             {"validation", validation},
-                             {"participants", participants},
-                             {"learning_rate", config_.training.learning_rate *
-                                                   learning_rate_factor(config_.training.schedule, round, config_.federation.rounds)},
-                             {"jitter", jitter},
-                             {"left_out", left_out},
-                             {"bytes_rank_0", bytes},
-                             {"seconds", seconds}});
+    state_.rounds.push_back(
+        {{"round", round + 1},
+         {"elbo", elbo},
+         {"validation", validation},
+         {"participants", participants},
+         {"learning_rate", config_.training.learning_rate *
+                               learning_rate_factor(config_.training.schedule, round, config_.federation.rounds)},
+         {"jitter", jitter},
+         {"left_out", left_out},
+         {"bytes_rank_0", bytes},
+         {"seconds", seconds}});
     for (const auto& text : left_out) progress_.line(text);
     progress_.round(round, config_.federation.rounds, elbo, validation, state_.stopping.best_round);
   }
@@ -217,7 +226,8 @@ class Trainer {
 
   bool asked_to_stop() {
     const int signal = world_.allreduce(stop_signal.load(), mpi::Op::max, "metrics");
-    if (signal != 0) progress_.line(fmt::format("signal {}: checkpoint after round {}, then the end", signal, state_.next_round));
+    if (signal != 0)
+      progress_.line(fmt::format("signal {}: checkpoint after round {}, then the end", signal, state_.next_round));
     return signal != 0;
   }
 
@@ -239,11 +249,13 @@ void prepare_folder(const config::Config& config, const TrainingRequest& request
     std::error_code failed;
     std::filesystem::create_directories(directory, failed);
     if (failed)
-      throw UserError(fmt::format("output.directory = {}: the folder cannot be made ({})", directory, failed.message()));
+      throw UserError(
+          fmt::format("output.directory = {}: the folder cannot be made ({})", directory, failed.message()));
     if (!request.resume && io::newest_checkpoint(directory))
-      throw UserError(fmt::format("{} holds checkpoints of an earlier run: go on from them with --resume, or choose another "
-                                  "folder with --out",
-                                  directory));
+      throw UserError(
+          fmt::format("{} holds checkpoints of an earlier run: go on from them with --resume, or choose another "
+                      "folder with --out",
+                      directory));
   });
 }
 

@@ -29,8 +29,9 @@ gpu::Encoder make_encoder(const config::Model& model, const data::Clock& clock) 
 std::vector<double> inducing_times(const data::Interval& span, std::int64_t inducing) {
   std::vector<double> z(inducing);
   for (std::int64_t j = 0; j < inducing; ++j)
-    z[j] = inducing == 1 ? 0.5 * (span.start + span.end)
-                         : span.start + (span.end - span.start) * static_cast<double>(j) / static_cast<double>(inducing - 1);
+    z[j] = inducing == 1
+               ? 0.5 * (span.start + span.end)
+               : span.start + (span.end - span.start) * static_cast<double>(j) / static_cast<double>(inducing - 1);
   return z;
 }
 

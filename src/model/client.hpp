@@ -19,23 +19,23 @@ struct WeightPosterior {
 
 /// What a checkpoint keeps of a client.
 struct ClientState {
-  WeightPosterior weights;                                        ///< q_phi = N(r, diag(delta^2))
-  std::vector<double> raw;                                        ///< delta = map(raw)
+  WeightPosterior weights;                                             ///< q_phi = N(r, diag(delta^2))
+  std::vector<double> raw;                                             ///< delta = map(raw)
   std::vector<double> first_mean, second_mean, first_raw, second_raw;  ///< Adam's moments
-  std::int64_t steps = 0;                                         ///< Adam's
-  double rate = 1;                                                ///< m
-  double offset = 0;                                              ///< nu
-  std::vector<double> v_mean;                                     ///< mu_v of the realisations, one behind the other
-  std::vector<double> v_factor;                                   ///< F of each, column-major [M x M], Sigma_v = F'F
-  bool started = false;                                           ///< has taken part in a round
+  std::int64_t steps = 0;                                              ///< Adam's
+  double rate = 1;                                                     ///< m
+  double offset = 0;                                                   ///< nu
+  std::vector<double> v_mean;    ///< mu_v of the realisations, one behind the other
+  std::vector<double> v_factor;  ///< F of each, column-major [M x M], Sigma_v = F'F
+  bool started = false;          ///< has taken part in a round
 };
 
 struct Client {
   std::int64_t id = 0;
   gpu::Encoder encoder;
-  std::vector<data::Realisation> training;      ///< tempered
-  std::vector<std::vector<double>> inducing;    ///< z of each realisation, model clock
-  double least_events = 0.5;                    ///< floor of m in events (half of one, tempered)
+  std::vector<data::Realisation> training;    ///< tempered
+  std::vector<std::vector<double>> inducing;  ///< z of each realisation, model clock
+  double least_events = 0.5;                  ///< floor of m in events (half of one, tempered)
   ClientState state;
 };
 

@@ -25,8 +25,8 @@ gpu::RealisationExtent extent(int client, const Client& c, const data::Realisati
 
 }  // namespace
 
-ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights, int samples,
-                         double jitter, bool with_gradient, bool spread)
+ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights,
+                         int samples, double jitter, bool with_gradient, bool spread)
     : samples_(samples) {
   assert(clients.size() == weights.size());
   std::vector<gpu::ClientExtent> client_extents;

@@ -18,7 +18,8 @@ struct ClientPoints {
 class ClientBatch {
  public:
   /// Lays out and uploads points, inducing points, q(v), m, nu and the posterior of each client's weights.
-  /// `spread`: columns are dealt to the tiles like cards, so that a tile is an even subset of the points (mini-batches).
+  /// `spread`: columns are dealt to the tiles like cards, so that a tile is an even subset of the points
+  /// (mini-batches).
   ClientBatch(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights, int samples,
               double jitter, bool with_gradient, bool spread);
 

@@ -67,8 +67,8 @@ struct Optimiser {
       append(prior_mean, prior.mean);
       append(prior_sd, prior.sd);
       append(rate, std::vector<double>(p - 2, training.learning_rate));
-      append(rate, std::vector<double>(2, training.learning_rate_kernel > 0 ? training.learning_rate_kernel
-                                                                            : training.learning_rate));
+      append(rate, std::vector<double>(
+                       2, training.learning_rate_kernel > 0 ? training.learning_rate_kernel : training.learning_rate));
       append(raw, c->state.raw);
       append(m1, c->state.first_mean);
       append(m2, c->state.second_mean);
@@ -97,7 +97,8 @@ void begin(Client& client, const WeightPosterior& prior, const LocalOptions& opt
   state.raw.resize(p);
   const auto map = options.training.sd_map == "exp" ? gpu::SdMap::kExp : gpu::SdMap::kSoftplus;
   for (std::size_t j = 0; j < p; ++j) state.raw[j] = gpu::raw_of_sd(map, state.weights.sd[j]);
-  for (auto* moments : {&state.first_mean, &state.second_mean, &state.first_raw, &state.second_raw}) moments->assign(p, 0.0);
+  for (auto* moments : {&state.first_mean, &state.second_mean, &state.first_raw, &state.second_raw})
+    moments->assign(p, 0.0);
   state.steps = 0;
   state.started = true;
 }
@@ -113,10 +114,14 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
   std::vector<ClientPoints> points;
   for (Client* c : participants) points.push_back({c, &c->training});
 
-  gpu::AdamOptions adam_options{options.training.beta1,  options.training.beta2,
-                                options.training.epsilon, options.schedule,
-                                options.training.prior_weight, options.bandwidth,
-                                options.divergence,       options.training.sd_map == "exp" ? gpu::SdMap::kExp : gpu::SdMap::kSoftplus};
+  gpu::AdamOptions adam_options{options.training.beta1,
+                                options.training.beta2,
+                                options.training.epsilon,
+                                options.schedule,
+                                options.training.prior_weight,
+                                options.bandwidth,
+                                options.divergence,
+                                options.training.sd_map == "exp" ? gpu::SdMap::kExp : gpu::SdMap::kSoftplus};
 
   for (const auto& [first, last] : blocks_of(points, samples, true, options.workspace_mb)) {
     std::vector<Client*> clients(participants.begin() + first, participants.begin() + last);
@@ -131,8 +136,8 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
                                                   static_cast<int>(options.training.batch_realisations),
                                                   options.training.batch_points));
     }
-    const ClientBatch block({points.begin() + first, points.begin() + last}, weights, samples,
-                            options.model.jitter, true, options.training.batch_points < 1);
+    const ClientBatch block({points.begin() + first, points.begin() + last}, weights, samples, options.model.jitter,
+                            true, options.training.batch_points < 1);
     const Optimiser optimiser(block, clients, prior, options.training);
     for (std::int64_t epoch = 0; epoch < options.training.epochs; ++epoch)
       local_epoch(exec, block.batch(), block.fields(), optimiser.device, adam_options, options,
@@ -162,15 +167,18 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
       Client& c = *clients[k];
       LocalReport& report = reports[first + k];
       report = {c.id, elbo[k] - divergence[k], divergence[k], 0, std::nullopt};
-      for (int i = block.realisation_begin(static_cast<int>(k)); i < block.realisation_begin(static_cast<int>(k) + 1); ++i)
+      for (int i = block.realisation_begin(static_cast<int>(k)); i < block.realisation_begin(static_cast<int>(k) + 1);
+           ++i)
         for (int s = 0; s < samples; ++s) {
           const std::size_t problem = static_cast<std::size_t>(i) * samples + s;
           report.jitter = std::max(report.jitter, jitter[problem]);
           if (info[problem] != 0 && !report.failure)
             report.failure = fmt::format(
-                "realisation {}, sample {}: the Cholesky factorisation of K(z,z) fails at pivot {} ({:.3g}) even with a relative "
+                "realisation {}, sample {}: the Cholesky factorisation of K(z,z) fails at pivot {} ({:.3g}) even with "
+                "a relative "
                 "jitter of {:g}",
-                i - block.realisation_begin(static_cast<int>(k)), s, info[problem] - 1, pivot[problem], jitter[problem]);
+                i - block.realisation_begin(static_cast<int>(k)), s, info[problem] - 1, pivot[problem],
+                jitter[problem]);
         }
       if (!report.failure && !std::isfinite(report.elbo))
         report.failure = fmt::format("the ELBO is {} after the round's epochs", report.elbo);

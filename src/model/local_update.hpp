@@ -1,5 +1,5 @@
-// Local epochs of the clients that take part (spec 1.6): E-steps in closed form, Adam on the weights' posterior, all of them
-// batched over (client x realisation x sample).
+// Local epochs of the clients that take part (spec 1.6): E-steps in closed form, Adam on the weights' posterior, all of
+// them batched over (client x realisation x sample).
 #pragma once
 
 #include <optional>
@@ -16,15 +16,15 @@ struct LocalOptions {
   config::Model model;
   config::Training training;
   gpu::Divergence divergence = gpu::Divergence::kKl;
-  double bandwidth = 1;        ///< d of mmd
-  double schedule = 1;         ///< this round's factor on the learning rates
-  bool overwrite = false;      ///< client_start = "overwrite"
-  double workspace_mb = 128;   ///< clients are advanced in blocks below this
+  double bandwidth = 1;       ///< d of mmd
+  double schedule = 1;        ///< this round's factor on the learning rates
+  bool overwrite = false;     ///< client_start = "overwrite"
+  double workspace_mb = 128;  ///< clients are advanced in blocks below this
 };
 
 struct LocalReport {
   std::int64_t client = 0;
-  double elbo = 0;                     ///< after the last epoch, divergence to the prior taken off
+  double elbo = 0;  ///< after the last epoch, divergence to the prior taken off
   double divergence = 0;
   double jitter = 0;                   ///< largest relative jitter that a Cholesky factorisation needed
   std::optional<std::string> failure;  ///< what went wrong; the client's state is then as before the round

@@ -19,8 +19,8 @@ constexpr std::uint32_t kPredictionRound = 0xFFFFFFFFu;  // keys of prediction's
 /// Moments at a set's points from the posterior of `trained`, which the new batch takes over with its weights' samples.
 std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const ClientBatch& trained,
                                              const std::vector<ClientPoints>& points,
-                                             const std::vector<WeightPosterior>& weights, const PredictionOptions& options,
-                                             const std::vector<double>& rates) {
+                                             const std::vector<WeightPosterior>& weights,
+                                             const PredictionOptions& options, const std::vector<double>& rates) {
   const ClientBatch batch(points, weights, options.samples, options.model.jitter, false, false);
   const auto& b = batch.batch();
   const auto& f = batch.fields();
@@ -40,7 +40,8 @@ std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const Client
   std::vector<RealisationPrediction> result;
   std::size_t at = 0;
   for (std::size_t k = 0; k < points.size(); ++k) {
-    for (int i = batch.realisation_begin(static_cast<int>(k)); i < batch.realisation_begin(static_cast<int>(k) + 1); ++i) {
+    for (int i = batch.realisation_begin(static_cast<int>(k)); i < batch.realisation_begin(static_cast<int>(k) + 1);
+         ++i) {
       const std::size_t n = batch.columns(i), all = n * options.samples;
       RealisationPrediction p;
       p.rate = rates[k];
@@ -84,7 +85,8 @@ std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::
       const auto& state = requests[k].client->state;
       weights.push_back(state.started ? state.weights : prior);
     }
-    const ClientBatch trained({training.begin() + first, training.begin() + last}, weights, options.samples, options.model.jitter, false, false);
+    const ClientBatch trained({training.begin() + first, training.begin() + last}, weights, options.samples,
+                              options.model.jitter, false, false);
     const auto& b = trained.batch();
     const auto& f = trained.fields();
     gpu::draw_weights(exec, b, f, {options.seed, kPredictionRound, 0, 0});

@@ -1,5 +1,5 @@
-// Prediction from a client's own posterior (spec 1.8): E-steps on its training data to convergence that do not alter its
-// state, then the latent function's moments at any points, per sample of the weights.
+// Prediction from a client's own posterior (spec 1.8): E-steps on its training data to convergence that do not alter
+// its state, then the latent function's moments at any points, per sample of the weights.
 #pragma once
 
 #include <vector>
@@ -18,8 +18,8 @@ struct RealisationPrediction {
 
 struct PredictionOptions {
   config::Model model;
-  int samples = 8;            ///< of the weights
-  int e_steps = 20;           ///< E-steps before the prediction
+  int samples = 8;   ///< of the weights
+  int e_steps = 20;  ///< E-steps before the prediction
   double workspace_mb = 128;
   std::uint64_t seed = 0;
 };
