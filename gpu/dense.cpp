@@ -77,7 +77,12 @@ void BlasDense::trmm(const Member& member, int m, int n, const double* l, int ld
 
 int BlasDense::potrf(const Member& member, int m, double* a, int lda) {
   int info = 0;
-  if (member.team_rank() == 0) dpotrf_("L", &m, a, &lda, &info);
+  if (member.team_rank() == 0) {
+    dpotrf_("L", &m, a, &lda, &info);
+    // OpenBLAS lets NaN pass as a pivot, where LAPACK's own routine stops.
+    for (int j = 0; info == 0 && j < m; ++j)
+      if (!(a[j + static_cast<Index>(j) * lda] > 0)) info = j + 1;
+  }
   member.team_broadcast(info, 0);
   return info;
 }

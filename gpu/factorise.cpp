@@ -12,13 +12,21 @@ KOKKOS_INLINE_FUNCTION Index scratch_size(const Batch& b) {
   return static_cast<Index>(b.most_inputs + 3) * b.most_inducing;
 }
 
+/// Whether a tile of the realisation is in the mini-batch.
+KOKKOS_INLINE_FUNCTION bool in_mini_batch(const Batch& b, const Fields& f, int realisation) {
+  for (int tile = b.tile_begin(realisation); tile < b.tile_begin(realisation + 1); ++tile)
+    if (f.tile_scale(tile) != 0) return true;
+  return false;
+}
+
 template <class D>
-void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit) {
+void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit, bool batch_only) {
   Kokkos::parallel_for(
       "fedpp::kernel_matrix::factorise", team_policy(exec, b.problems, scratch_size(b)),
       KOKKOS_LAMBDA(const Member& member) {
         const int problem = member.league_rank();
         const int i = b.problem_realisation(problem);
+        if (batch_only && !in_mini_batch(b, f, i)) return;
         const int client = b.client(i);
         const Encoder& encoder = b.encoder(client);
         const int m = b.inducing(i);
@@ -42,8 +50,9 @@ void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit)
           });
           member.team_barrier();
           info = D::potrf(member, m, l, m);
-          if (info == 0 || relative * 10 > jitter_limit * (1 + 1e-12)) break;
-          relative *= 10;
+          const double next = relative > 0 ? relative * 10 : 1e-12;
+          if (info == 0 || next > jitter_limit * (1 + 1e-12)) break;
+          relative = next;
           member.team_barrier();
         }
         if (member.team_rank() == 0) {
@@ -62,8 +71,8 @@ void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit)
 
 }  // namespace
 
-void factorise(const Exec& exec, const Batch& batch, const Fields& fields, double jitter_limit) {
-  with_dense([&]<class D>() { run<D>(exec, batch, fields, jitter_limit); });
+void factorise(const Exec& exec, const Batch& batch, const Fields& fields, double jitter_limit, bool batch_only) {
+  with_dense([&]<class D>() { run<D>(exec, batch, fields, jitter_limit, batch_only); });
 }
 
 }  // namespace fedpp::gpu

@@ -37,7 +37,7 @@ KOKKOS_INLINE_FUNCTION void rbf_block(const Member& member, int dimension, doubl
   team_for_2d(member, m, n, [=](int i, int j) {
     double& entry = k[i + static_cast<Index>(j) * m];
     const double squared = entry + norm_a[i] + norm_b[j];
-    entry = variance * fast_exp(-scale * (squared > 0 ? squared : 0));
+    entry = variance * fast_exp(-scale * (squared < 0 ? 0 : squared));  // NaN stays NaN
   });
   member.team_barrier();
 }

@@ -21,9 +21,10 @@ void draw_weights(const Exec& exec, const Batch& batch, const Fields& fields, co
 inline constexpr double kJitterLimit = 1e-2;
 
 /// K_w = kappa(z,z) + jitter r I = L L' (1.2, 1.4), from the client's base_jitter. A failed factorisation is retried
-/// with ten times the jitter, up to `jitter_limit` (0: no retries); then info > 0, which stays until the caller clears
-/// it.
-void factorise(const Exec& exec, const Batch& batch, const Fields& fields, double jitter_limit = kJitterLimit);
+/// with ten times the jitter (1e-12 after 0), up to `jitter_limit` (0: no retries); then info > 0, which stays until
+/// the caller clears it. Realisations without a tile in the mini-batch are skipped where `batch_only`.
+void factorise(const Exec& exec, const Batch& batch, const Fields& fields, double jitter_limit = kJitterLimit,
+               bool batch_only = false);
 
 /// h, k and V = L^-1 k at the columns (1.2). Tiles with tile_scale = 0 are skipped where `batch_only`.
 void features(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only = false);

@@ -74,6 +74,11 @@ int steps_in_epoch(int client_realisations, int realisations, double points) {
 
 void select_batch(const Exec& exec, const Batch& b, const Fields& f, const DrawKey& key, int realisations,
                   double points) {
+  Kokkos::parallel_for(  // apart, for a client without realisations takes part, too
+      "fedpp::weights::select_clients", Kokkos::RangePolicy<Exec>(exec, 0, b.clients), KOKKOS_LAMBDA(const int client) {
+        const int count = b.client_realisations(client + 1) - b.client_realisations(client);
+        f.step_taken(client) = static_cast<int>(key.step) < parts(count, realisations) * point_parts(points);
+      });
   Kokkos::parallel_for(
       "fedpp::weights::select_batch", team_policy(exec, b.realisations), KOKKOS_LAMBDA(const Member& member) {
         const int i = member.league_rank();
@@ -81,7 +86,7 @@ void select_batch(const Exec& exec, const Batch& b, const Fields& f, const DrawK
         const int begin = b.client_realisations(client), count = b.client_realisations(client + 1) - begin;
         const int blocks = parts(count, realisations), slices = point_parts(points);
         const int step = static_cast<int>(key.step);
-        const bool taken = step < blocks * slices;
+        const bool taken = f.step_taken(client) != 0;
         const int block_wanted = step / slices, slice_wanted = step % slices;
         const int size = blocks == 1 ? count : realisations;
         const int rank = blocks == 1 ? 0 : random_rank(key, kRealisations, f.client_id(client), 0, i - begin, count);
@@ -104,7 +109,6 @@ void select_batch(const Exec& exec, const Batch& b, const Fields& f, const DrawK
           }
           f.tile_scale(tile_begin + t) = scale;
         });
-        if (member.team_rank() == 0 && i == begin) f.step_taken(client) = taken;
       });
 }
 

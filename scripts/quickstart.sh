@@ -13,7 +13,9 @@ scripts/build.sh cpu
 cores=$(nproc)
 ranks=${FEDPP_RANKS:-$((cores < 2 ? 2 : cores > 8 ? 8 : cores))}
 out=${FEDPP_OUT:-out/nyc-taxi}
-mpirun -n "$ranks" build/cpu/src/fedpp train examples/nyc-taxi/train.toml --out "$out"
+resume=()  # a second call goes on where the first one ended
+if compgen -G "$out/checkpoint-*.h5" >/dev/null; then resume=(--resume); fi
+mpirun -n "$ranks" build/cpu/src/fedpp train examples/nyc-taxi/train.toml --out "$out" "${resume[@]}"
 
 python=$(scripts/find-plotting-python.sh)
 "$python" scripts/plot.py "$out"
