@@ -597,8 +597,8 @@ File File::open_append(const std::string& path) {
 File& File::operator=(File&& other) noexcept {
   if (this != &other) {
     abandon();
-    Group::operator=(std::move(other));
     handle_ = std::move(other.handle_);
+    Group::operator=(std::move(other));
   }
   return *this;
 }
