@@ -39,7 +39,7 @@ void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fiel
     if (steps > 1) gpu::select_batch(exec, batch, fields, key, realisations, points);
     if (step > 0) {
       gpu::draw_weights(exec, batch, fields, key);
-      gpu::factorise(exec, batch, fields);
+      gpu::factorise(exec, batch, fields, gpu::kJitterLimit, /*batch_only=*/true);
       gpu::features(exec, batch, fields, /*batch_only=*/true);
       gpu::moments(exec, batch, fields, /*batch_only=*/true);
     }
@@ -182,15 +182,20 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
         }
       if (!report.failure && !std::isfinite(report.elbo))
         report.failure = fmt::format("the ELBO is {} after the round's epochs", report.elbo);
+      const auto from = block.posterior_offset(static_cast<int>(k));
+      const auto part = [&](const std::vector<double>& all) {
+        return std::vector<double>(all.begin() + from, all.begin() + from + c.encoder.parameters());
+      };
+      // The last step of Adam comes after the last ELBO.
+      for (gpu::Index j = from; j < from + c.encoder.parameters() && !report.failure; ++j)
+        if (!std::isfinite(mean[j]) || !std::isfinite(sd[j]) || !(sd[j] > 0))
+          report.failure = fmt::format("the posterior of weight {} is N({}, {}^2) after the round's epochs", j - from,
+                                       mean[j], sd[j]);
       if (report.failure) {
         c.state = before[k];
         continue;
       }
       auto& state = c.state;
-      const auto from = block.posterior_offset(static_cast<int>(k));
-      const auto part = [&](const std::vector<double>& all) {
-        return std::vector<double>(all.begin() + from, all.begin() + from + c.encoder.parameters());
-      };
       state.weights = {part(mean), part(sd)};
       state.raw = part(raw);
       state.first_mean = part(m1);

@@ -108,7 +108,9 @@ std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::
       for (int k = first; k < last; ++k) {
         result[k].emplace_back();
         for (std::size_t i = 0; i < requests[k].client->inducing.size(); ++i) {
-          if (info[static_cast<std::size_t>(trained.realisation_begin(k - first) + i) * options.samples] != 0)
+          const auto problem =
+              info.begin() + (trained.realisation_begin(k - first) + static_cast<std::ptrdiff_t>(i)) * options.samples;
+          if (std::any_of(problem, problem + options.samples, [](int failed) { return failed != 0; }))
             throw UserError("client " + std::to_string(requests[k].client->id) + ", realisation " + std::to_string(i) +
                             ": the Cholesky factorisation of K(z,z) fails at prediction even with the largest jitter");
           result[k].back().push_back(std::move(predictions[next++]));
