@@ -1,5 +1,7 @@
 #include "model/prediction.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -96,6 +98,14 @@ std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::
     exec.fence();
     std::vector<int> info;
     gpu::to_host(f.info, info);
+    for (int k = first; k < last; ++k)
+      for (int i = trained.realisation_begin(k - first); i < trained.realisation_begin(k - first + 1); ++i)
+        for (int sample = 0; sample < options.samples; ++sample)
+          if (info[static_cast<std::size_t>(i) * options.samples + sample] != 0)
+            throw UserError(fmt::format(
+                "client {}, realisation {}, sample {}: the Cholesky factorisation of K(z,z) fails at prediction even "
+                "with a relative jitter of {:g}",
+                requests[k].client->id, i - trained.realisation_begin(k - first), sample, gpu::kJitterLimit));
     std::vector<double> rates;
     gpu::to_host(f.rate, rates);
 
@@ -108,12 +118,16 @@ std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::
       for (int k = first; k < last; ++k) {
         result[k].emplace_back();
         for (std::size_t i = 0; i < requests[k].client->inducing.size(); ++i) {
-          const auto problem =
-              info.begin() + (trained.realisation_begin(k - first) + static_cast<std::ptrdiff_t>(i)) * options.samples;
-          if (std::any_of(problem, problem + options.samples, [](int failed) { return failed != 0; }))
-            throw UserError("client " + std::to_string(requests[k].client->id) + ", realisation " + std::to_string(i) +
-                            ": the Cholesky factorisation of K(z,z) fails at prediction even with the largest jitter");
-          result[k].back().push_back(std::move(predictions[next++]));
+          auto& prediction = predictions[next++];
+          const auto finite = [](const std::vector<double>& values) {
+            return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+          };
+          if (!finite(prediction.expected_log_intensity) || !finite(prediction.expected_intensity))
+            throw UserError(fmt::format(
+                "client {}, realisation {}: the predicted intensity is not finite; the posterior of the weights is "
+                "beyond what numbers hold",
+                requests[k].client->id, i));
+          result[k].back().push_back(std::move(prediction));
         }
       }
     }

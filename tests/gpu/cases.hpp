@@ -21,7 +21,9 @@ inline std::vector<std::string> dense_names() {
 /// Chooses an implementation, and the backend's own again at the end.
 class DenseChoice {
  public:
-  explicit DenseChoice(const std::string& name) : trace_(__FILE__, __LINE__, "dense = " + name) { gpu::choose_dense(name); }
+  explicit DenseChoice(const std::string& name) : trace_(__FILE__, __LINE__, "dense = " + name) {
+    gpu::choose_dense(name);
+  }
   ~DenseChoice() { gpu::choose_dense("auto"); }
   DenseChoice(const DenseChoice&) = delete;
   DenseChoice& operator=(const DenseChoice&) = delete;
@@ -42,7 +44,8 @@ class RandomClients {
   double normal() { return normal_(engine_); }
   double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(engine_); }
 
-  /// Weights apart from each other by much more than training would, and a posterior and an m, nu of no special meaning.
+  /// Weights apart from each other by much more than training would, and a posterior and an m, nu of no special
+  /// meaning.
   reference::Client client(const reference::Kernel& kernel, int samples, const std::vector<Size>& sizes) {
     reference::Client c;
     c.kernel = kernel;
@@ -121,7 +124,8 @@ struct DeviceBatch {
       extents.push_back({static_cast<int>(c.weights.size()), encoder_of(c.kernel)});
       for (const auto& w : c.weights) append(weights, w);
       for (const auto& r : c.realisations) {
-        realisations.push_back({static_cast<int>(k), static_cast<int>(r.inducing.size()), static_cast<int>(r.time.size())});
+        realisations.push_back(
+            {static_cast<int>(k), static_cast<int>(r.inducing.size()), static_cast<int>(r.time.size())});
         append(time, r.time);
         append(multiplicity, r.multiplicity);
         append(node_weight, r.node_weight);

@@ -1,6 +1,6 @@
-// The client step of spec 1.2 to 1.6 written once more as plain loops on the host, straight from the equations: no Kokkos, no
-// BLAS, nothing shared with the kernels. Generic in the scalar, so that the gradient of J comes from dual numbers
-// (forward mode), exact to rounding where finite differences would leave six or seven digits.
+// The client step of spec 1.2 to 1.6 written once more as plain loops on the host, straight from the equations: no
+// Kokkos, no BLAS, nothing shared with the kernels. Generic in the scalar, so that the gradient of J comes from dual
+// numbers (forward mode), exact to rounding where finite differences would leave six or seven digits.
 #pragma once
 
 #include <cmath>
@@ -85,7 +85,8 @@ struct Kernel {
     for (std::size_t i = 0; i < a.size(); ++i)
       for (std::size_t j = 0; j < b.size(); ++j) {
         T distance = 0;
-        for (std::size_t d = 0; d < ha[i].size(); ++d) distance = distance + (ha[i][d] - hb[j][d]) * (ha[i][d] - hb[j][d]);
+        for (std::size_t d = 0; d < ha[i].size(); ++d)
+          distance = distance + (ha[i][d] - hb[j][d]) * (ha[i][d] - hb[j][d]);
         k(i, j) = r * exp(-distance / (T(2) * l * l));
       }
     return k;
@@ -159,8 +160,8 @@ inline Matrix solve(Matrix a, Matrix b) {
 /// What the model says at a realisation's columns for one sample of the weights (1.2).
 template <class T>
 struct ForwardOf {
-  MatrixOf<T> kzz, l, k, v;        ///< [M x M], [M x M], [M x n], [M x n]
-  std::vector<T> mean, variance;   ///< of f, the prior mean nu included
+  MatrixOf<T> kzz, l, k, v;       ///< [M x M], [M x M], [M x n], [M x n]
+  std::vector<T> mean, variance;  ///< of f, the prior mean nu included
 };
 using Forward = ForwardOf<double>;
 
@@ -298,7 +299,8 @@ inline Step step(const Client& client) {
     out.v_mean_next.push_back(mean);
   }
   out.elbo += events * std::log(client.rate) - client.rate * exposure;
-  out.rate_next = exposure > 0 ? std::fmax(thinned > 0 ? events / thinned : 0, client.least_events / exposure) : client.rate;
+  out.rate_next =
+      exposure > 0 ? std::fmax(thinned > 0 ? events / thinned : 0, client.least_events / exposure) : client.rate;
   out.offset_next = alpha > 0 ? residual / alpha : client.offset;
   return out;
 }

@@ -13,8 +13,8 @@ using test::Pieces;
 using test::RandomClients;
 using test::Size;
 
-/// Sizes around the blocks of vectorised code (31, 32, 33), the smallest ones, more than one tile (257, 600 events), realisations
-/// without events, without nodes, without either; a client without realisations; encoders, samples mixed.
+/// Sizes around the blocks of vectorised code (31, 32, 33), the smallest ones, more than one tile (257, 600 events),
+/// realisations without events, without nodes, without either; a client without realisations; encoders, samples mixed.
 std::vector<reference::Client> ragged_clients(unsigned seed) {
   RandomClients random(seed);
   const double day = 2 * 3.14159265358979 / 24, week = day / 7;
@@ -116,14 +116,16 @@ TEST_P(ClientStep, agrees_with_the_reference_on_a_ragged_batch) {
           double got_along = 0, wanted_along = 0;
           for (std::size_t j = 0; j < p; ++j) got_along += got[j] * e[j];
           for (std::size_t i = 0; i < model.realisations.size(); ++i)
-            wanted_along += reference::surrogate_along(model, model.realisations[i], w.augmented[i], model.weights[s], e);
+            wanted_along +=
+                reference::surrogate_along(model, model.realisations[i], w.augmented[i], model.weights[s], e);
           along_got.push_back(got_along);
           along_wanted.push_back(wanted_along);
         }
         test::expect_close(along_got, along_wanted, kGradientTolerance, "dJ/dw of sample " + std::to_string(s));
       }
     }
-    for (const Pieces* pieces : {&kzz, &l, &k, &v, &projection, &variance, &c, &alpha, &surrogate, &gradient, &v_mean, &v_factor})
+    for (const Pieces* pieces :
+         {&kzz, &l, &k, &v, &projection, &variance, &c, &alpha, &surrogate, &gradient, &v_mean, &v_factor})
       EXPECT_TRUE(pieces->all_taken());
   }
 }
@@ -145,7 +147,8 @@ TEST(Elbo, rises_at_every_coordinate_update) {
     for (unsigned seed = 1; seed <= 6; ++seed) {
       RandomClients random(seed);
       const Kernel rbf{false, 1, 100, {}}, deep{true, 8, 100, {}};
-      const DeviceBatch device({random.client(rbf, 1, {Size{12, 40, 60}, {5, 0, 20}}), random.client(deep, 3, {Size{20, 70, 60}}),
+      const DeviceBatch device({random.client(rbf, 1, {Size{12, 40, 60}, {5, 0, 20}}),
+                                random.client(deep, 3, {Size{20, 70, 60}}),
                                 random.client(deep, 2, {Size{7, 300, 200}, {9, 2, 30}, {1, 1, 5}})});
       device.forward();
       const gpu::Exec exec;
@@ -222,7 +225,8 @@ TEST(Ties, merged_by_multiplicity_are_the_same_as_points_of_their_own) {
       }
       gpu::elbo(exec, b, f);
       gpu::adjoint(exec, b, f);
-      return std::vector{host(f.v_mean), host(f.v_factor), host(f.rate), host(f.offset), host(f.elbo), host(f.gradient)};
+      return std::vector{host(f.v_mean), host(f.v_factor), host(f.rate),
+                         host(f.offset), host(f.elbo),     host(f.gradient)};
     };
     const auto one = result(merged), other = result(single);
     for (std::size_t part = 0; part < one.size(); ++part)

@@ -108,7 +108,8 @@ class Dense : public testing::TestWithParam<std::string> {
     for (int i = 0; i < m; ++i)
       for (int j = 0; j < m; ++j) {
         double sum = i == j ? 1 : 0;
-        for (int k = 0; k < m; ++k) sum += a[static_cast<std::size_t>(i + k * m)] * a[static_cast<std::size_t>(j + k * m)];
+        for (int k = 0; k < m; ++k)
+          sum += a[static_cast<std::size_t>(i + k * m)] * a[static_cast<std::size_t>(j + k * m)];
         p[static_cast<std::size_t>(i + j * m)] = sum;
       }
     return p;
@@ -154,7 +155,8 @@ TEST_P(Dense, gemm) {
                 for (int p = 0; p < k; ++p)
                   sum += a[static_cast<std::size_t>(op_a == Op::kNone ? i + p * lda : p + i * lda)] *
                          b[static_cast<std::size_t>(op_b == Op::kNone ? p + j * ldb : j + p * ldb)];
-                ASSERT_NEAR(got[at], 1.5 * sum + (beta == 0 ? 0 : beta * c[at]), 1e-12) << m << " x " << n << " x " << k;
+                ASSERT_NEAR(got[at], 1.5 * sum + (beta == 0 ? 0 : beta * c[at]), 1e-12)
+                    << m << " x " << n << " x " << k;
               }
           }
 }
@@ -169,7 +171,8 @@ TEST_P(Dense, syrk_writes_the_lower_triangle_only) {
       for (int j = 0; j < m; ++j)
         for (int i = 0; i < m; ++i) {
           double sum = 0;
-          for (int p = 0; p < k; ++p) sum += a[static_cast<std::size_t>(i + p * m)] * a[static_cast<std::size_t>(j + p * m)];
+          for (int p = 0; p < k; ++p)
+            sum += a[static_cast<std::size_t>(i + p * m)] * a[static_cast<std::size_t>(j + p * m)];
           ASSERT_NEAR(got[static_cast<std::size_t>(i + j * m)], i < j ? -7 : sum, 1e-12) << m << " x " << k;
         }
     }
@@ -186,7 +189,8 @@ TEST_P(Dense, trsm_undoes_trmm_and_agrees_with_the_product) {
       for (int j = 0; j < n; ++j)
         for (int i = 0; i < m; ++i) {
           double sum = 0, sum_transposed = 0;
-          for (int p = 0; p <= i; ++p) sum += l[static_cast<std::size_t>(i + p * m)] * x[static_cast<std::size_t>(p + j * m)];
+          for (int p = 0; p <= i; ++p)
+            sum += l[static_cast<std::size_t>(i + p * m)] * x[static_cast<std::size_t>(p + j * m)];
           for (int p = i; p < m; ++p)
             sum_transposed += l[static_cast<std::size_t>(p + i * m)] * x[static_cast<std::size_t>(p + j * m)];
           ASSERT_NEAR(product[static_cast<std::size_t>(i + j * m)], sum, 1e-12);
@@ -213,7 +217,8 @@ TEST_P(Dense, potrf) {
           continue;
         }
         double sum = 0;
-        for (int k = 0; k <= j; ++k) sum += l[static_cast<std::size_t>(i + k * m)] * l[static_cast<std::size_t>(j + k * m)];
+        for (int k = 0; k <= j; ++k)
+          sum += l[static_cast<std::size_t>(i + k * m)] * l[static_cast<std::size_t>(j + k * m)];
         ASSERT_NEAR(sum, a[at], 1e-11 * m);
       }
   }

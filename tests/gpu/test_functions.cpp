@@ -18,7 +18,8 @@ std::vector<double> on_device(const std::vector<double>& x, const F& f) {
   const auto in = gpu::to_device<double>("x", x);
   const gpu::Array<double> out("y", x.size());
   Kokkos::parallel_for(
-      "fedpp::test::function", Kokkos::RangePolicy<gpu::Exec>(0, x.size()), KOKKOS_LAMBDA(const int i) { out(i) = f(in(i)); });
+      "fedpp::test::function", Kokkos::RangePolicy<gpu::Exec>(0, x.size()),
+      KOKKOS_LAMBDA(const int i) { out(i) = f(in(i)); });
   return test::host(out);
 }
 struct Exp {
@@ -85,7 +86,8 @@ TEST(PolyaGamma, xi_is_tanh_over_2c_from_0_to_large) {
   for (std::size_t i = 0; i < c.size(); ++i) {
     // Below 1e-2 the series to c^6 is the more exact one of the two.
     const double x = c[i] * c[i];
-    const double wanted = c[i] < 1e-2 ? 0.25 - x / 48 + x * x / 480 - 17 * x * x * x / 80640 : std::tanh(c[i] / 2) / (2 * c[i]);
+    const double wanted =
+        c[i] < 1e-2 ? 0.25 - x / 48 + x * x / 480 - 17 * x * x * x / 80640 : std::tanh(c[i] / 2) / (2 * c[i]);
     EXPECT_NEAR(got[i] / wanted, 1, 1e-12) << c[i];
   }
 }
@@ -124,13 +126,14 @@ TEST(Expectation, agrees_with_fine_quadrature) {
     }
   const double rate = 2.5;
   const gpu::Array<double> log_intensity("log", mean.size()), intensity("intensity", mean.size());
-  gpu::expected_intensity(gpu::Exec(), gpu::to_device<double>("mean", mean), gpu::to_device<double>("variance", variance), rate,
-                          log_intensity, intensity);
+  gpu::expected_intensity(gpu::Exec(), gpu::to_device<double>("mean", mean),
+                          gpu::to_device<double>("variance", variance), rate, log_intensity, intensity);
   const auto got_log = test::host(log_intensity), got = test::host(intensity);
   for (std::size_t i = 0; i < mean.size(); ++i) {
     const double sd = std::sqrt(variance[i]);
     const double wanted = by_quadrature(mean[i], sd, [](double x) { return 1 / (1 + std::exp(-x)); });
-    const double wanted_log = by_quadrature(mean[i], sd, [](double x) { return x > 0 ? -std::log1p(std::exp(-x)) : x - std::log1p(std::exp(x)); });
+    const double wanted_log = by_quadrature(
+        mean[i], sd, [](double x) { return x > 0 ? -std::log1p(std::exp(-x)) : x - std::log1p(std::exp(x)); });
     EXPECT_NEAR(got[i], rate * wanted, 1e-10) << mean[i] << ' ' << sd;
     EXPECT_NEAR(got_log[i], std::log(rate) + wanted_log, 1e-9 * (1 + std::fabs(wanted_log))) << mean[i] << ' ' << sd;
   }

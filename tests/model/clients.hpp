@@ -1,0 +1,61 @@
+// Small clients with random points for the tests of the model.
+#pragma once
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "model/client.hpp"
+#include "model/local_update.hpp"
+
+namespace fedpp::test {
+
+inline gpu::Encoder small_encoder(gpu::EncoderKind kind = gpu::EncoderKind::kDeepKernel) {
+  gpu::Encoder e;
+  e.kind = kind;
+  e.width = 8;
+  return e;
+}
+
+/// N events and Q equally weighted nodes on [0, 100].
+inline data::Realisation random_realisation(std::mt19937_64& engine, int events, int nodes) {
+  data::Realisation r;
+  std::uniform_real_distribution<double> uniform(0, 100);
+  for (int i = 0; i < events; ++i) r.events.push_back(uniform(engine));
+  std::sort(r.events.begin(), r.events.end());
+  r.multiplicities.assign(r.events.size(), 1.0);
+  r.log_offsets.assign(r.events.size(), 0.0);
+  for (int q = 0; q < nodes; ++q) {
+    r.nodes.push_back(100 * (q + 0.5) / nodes);
+    r.node_weights.push_back(100.0 / nodes);
+  }
+  r.span = {0, 100};
+  return r;
+}
+
+/// Clients of unlike sizes; the one numbered `id` is always the same.
+inline model::Client small_client(std::int64_t id, gpu::EncoderKind kind = gpu::EncoderKind::kDeepKernel) {
+  std::mt19937_64 engine(static_cast<std::uint64_t>(id) + 17);
+  std::vector<data::Realisation> realisations;
+  const int count = 1 + static_cast<int>(id % 4);
+  for (int i = 0; i < count; ++i)
+    realisations.push_back(random_realisation(engine, 30 + static_cast<int>(97 * id % 300) * (i % 2), 40 + 30 * i));
+  return model::make_client(id, small_encoder(kind), std::move(realisations), 6 + id % 5, 1.0);
+}
+
+inline model::WeightPosterior small_prior(const config::Model& model = {}) {
+  return model::initial_prior(model, small_encoder(), 5);
+}
+
+/// Everything that a round may alter.
+inline std::vector<double> state_of(const model::Client& c) {
+  std::vector<double> all;
+  const auto& s = c.state;
+  for (const auto* part : {&s.weights.mean, &s.weights.sd, &s.raw, &s.first_mean, &s.second_mean, &s.first_raw,
+                           &s.second_raw, &s.v_mean, &s.v_factor})
+    all.insert(all.end(), part->begin(), part->end());
+  all.insert(all.end(), {s.rate, s.offset, static_cast<double>(s.steps), static_cast<double>(s.started)});
+  return all;
+}
+
+}  // namespace fedpp::test

@@ -1,0 +1,220 @@
+// Predictions from a client's posterior: quantiles, expectations, a known truth; and the labels a profiler sees.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <regex>
+#include <set>
+
+#include "config/error.hpp"
+#include "gpu/cases.hpp"
+#include "model/clients.hpp"
+#include "model/prediction.hpp"
+
+namespace {
+
+using namespace fedpp;
+using model::Client;
+using model::PredictionOptions;
+using model::RealisationPrediction;
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+TEST(IntensityQuantile, of_one_sample_is_the_normal_quantile_through_m_sigma) {
+  RealisationPrediction p;
+  p.rate = 3;
+  p.mean = {0.4, -30, 2};
+  p.variance = {4, 1e-4, 0};
+  const double z95 = 1.6448536269514722;
+  for (const auto& [q, z] : {std::pair{0.05, -z95}, {0.5, 0.0}, {0.95, z95}}) {
+    for (std::size_t point = 0; point < 3; ++point) {
+      const double wanted = 3 * sigmoid(p.mean[point] + std::sqrt(p.variance[point]) * z);
+      EXPECT_NEAR(model::intensity_quantile(p, point, 3, q) / wanted, 1, 1e-8) << point << ' ' << q;
+    }
+  }
+}
+
+TEST(IntensityQuantile, of_several_samples_is_that_of_the_mixture) {
+  RealisationPrediction p;  // two points, three samples of the weights: [S][points]
+  p.rate = 2;
+  p.mean = {9, -2, 9, 0.5, 9, 3};
+  p.variance = {1, 0.3, 1, 2, 1, 0.01};
+  std::mt19937_64 engine(1);
+  std::normal_distribution<double> normal;
+  std::vector<double> draws;
+  for (int i = 0; i < 300000; ++i) {
+    const std::size_t s = static_cast<std::size_t>(i % 3);
+    draws.push_back(p.rate * sigmoid(p.mean[2 * s + 1] + std::sqrt(p.variance[2 * s + 1]) * normal(engine)));
+  }
+  std::sort(draws.begin(), draws.end());
+  for (const double q : {0.05, 0.2, 0.5, 0.6, 0.95}) {
+    const double quantile = model::intensity_quantile(p, 1, 2, q);
+    const double below = static_cast<double>(std::lower_bound(draws.begin(), draws.end(), quantile) - draws.begin());
+    EXPECT_NEAR(below / static_cast<double>(draws.size()), q, 0.004) << q;  // four standard errors
+  }
+}
+
+/// Events of lambda(t) = 4 + 3 sin(2 pi t / 50) on [0, 100] by thinning.
+double truth(double t) { return 4 + 3 * std::sin(2 * std::numbers::pi * t / 50); }
+data::Realisation simulated(unsigned seed) {
+  std::mt19937_64 engine(seed);
+  auto r = test::random_realisation(engine, 0, 400);
+  std::exponential_distribution<double> gap(7);
+  std::uniform_real_distribution<double> uniform(0, 7);
+  for (double t = gap(engine); t < 100; t += gap(engine))
+    if (uniform(engine) < truth(t)) r.events.push_back(t);
+  r.multiplicities.assign(r.events.size(), 1.0);
+  r.log_offsets.assign(r.events.size(), 0.0);
+  return r;
+}
+
+TEST(Predict, finds_a_simulated_truth) {
+  for (const auto kind : {gpu::EncoderKind::kRbf, gpu::EncoderKind::kDeepKernel}) {
+    const auto encoder = test::small_encoder(kind);
+    const auto prior = model::initial_prior({}, encoder, 5);
+    Client client = model::make_client(0, encoder, {simulated(3)}, 20, 1.0);
+    model::LocalOptions options;
+    options.training.epochs = 10;
+    for (int round = 0; round < 5; ++round)
+      ASSERT_FALSE(model::local_update({&client}, prior, options, 3, round)[0].failure.has_value());
+    const auto state = test::state_of(client);
+    data::Realisation grid;
+    for (int i = 0; i < 200; ++i) grid.nodes.push_back(0.25 + 0.5 * i);
+    grid.node_weights.assign(200, 0.5);
+    const std::vector<data::Realisation> points{grid};
+    PredictionOptions prediction_options;
+    const auto p = model::predict({{&client, {&points}}}, prior, prediction_options)[0][0][0];
+    EXPECT_EQ(test::state_of(client), state) << "predictions do not alter the client";
+    ASSERT_EQ(p.expected_intensity.size(), 200u);
+    double square = 0, mass = 0;
+    int inside = 0;
+    for (std::size_t i = 0; i < 200; ++i) {
+      const double lambda = truth(grid.nodes[i]);
+      square += (p.expected_intensity[i] - lambda) * (p.expected_intensity[i] - lambda) / 200;
+      mass += 0.5 * p.expected_intensity[i];
+      inside +=
+          model::intensity_quantile(p, i, 200, 0.05) < lambda && lambda < model::intensity_quantile(p, i, 200, 0.95);
+      EXPECT_LT(p.expected_log_intensity[i], std::log(p.expected_intensity[i])) << "Jensen";
+    }
+    EXPECT_LT(std::sqrt(square), 0.8);
+    EXPECT_GT(inside, 140);
+    const double events = static_cast<double>(client.training[0].events.size());
+    EXPECT_NEAR(mass, events, 4 * std::sqrt(events));
+  }
+}
+
+TEST(Predict, keeps_to_requests_sets_and_blocks) {
+  const auto prior = test::small_prior();
+  std::vector<Client> clients;
+  for (int id = 0; id < 5; ++id) clients.push_back(test::small_client(id));
+  (void)model::local_update({&clients[1], &clients[3]}, prior, {}, 3, 0);  // the others never took part
+  std::mt19937_64 engine(8);
+  std::vector<std::vector<data::Realisation>> near(5), far(5);
+  std::vector<model::PredictionRequest> requests;
+  for (std::size_t k = 0; k < 5; ++k) {
+    for (std::size_t i = 0; i < clients[k].inducing.size(); ++i) {
+      near[k].push_back(test::random_realisation(engine, static_cast<int>(k), 4));
+      far[k].push_back(test::random_realisation(engine, 0, i == 1 ? 0 : 3));
+    }
+    requests.push_back({&clients[k], {&near[k], &far[k]}});
+  }
+  PredictionOptions options;
+  options.samples = 3;
+  options.e_steps = 4;
+  const auto together = model::predict(requests, prior, options);
+  options.workspace_mb = 1e-3;
+  const auto apart = model::predict(requests, prior, options);
+  ASSERT_EQ(together.size(), 5u);
+  for (std::size_t k = 0; k < 5; ++k) {
+    ASSERT_EQ(together[k].size(), 2u);
+    const auto alone = model::predict({requests[k]}, prior, options)[0];
+    for (std::size_t set = 0; set < 2; ++set) {
+      const auto& wanted = set == 0 ? near[k] : far[k];
+      ASSERT_EQ(together[k][set].size(), wanted.size());
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        const std::size_t n = wanted[i].events.size() + wanted[i].nodes.size();
+        const auto& p = together[k][set][i];
+        EXPECT_EQ(p.expected_intensity.size(), n);
+        EXPECT_EQ(p.mean.size(), 3 * n);
+        for (const auto& other : {apart[k][set][i], alone[set][i]}) {
+          EXPECT_EQ(p.expected_log_intensity, other.expected_log_intensity);
+          EXPECT_EQ(p.expected_intensity, other.expected_intensity);
+          EXPECT_EQ(p.variance, other.variance);
+          EXPECT_EQ(p.rate, other.rate);
+        }
+        for (const double lambda : p.expected_intensity) EXPECT_TRUE(lambda > 0 && lambda < p.rate);
+      }
+    }
+  }
+}
+
+TEST(Predict, a_factorisation_that_fails_for_any_sample_is_an_error_that_names_the_client) {
+  const auto prior = test::small_prior();
+  Client c = test::small_client(2);
+  (void)model::local_update({&c}, prior, {}, 3, 0);
+  // Wide enough that some samples of r leave the numbers and others do not: log r ~ N(0, 700^2).
+  c.state.weights.sd[prior.sd.size() - 2] = 700;
+  data::Realisation one;
+  one.nodes = {50};
+  one.node_weights = {100};
+  const std::vector<data::Realisation> points(c.inducing.size(), one);
+  PredictionOptions options;
+  options.e_steps = 1;
+  int only_later = 0;
+  const auto failure = [&](int samples) -> std::string {
+    options.samples = samples;
+    try {
+      const auto predictions = model::predict({{&c, {&points}}}, prior, options);
+      for (const auto& r : predictions[0][0])
+        for (const double lambda : r.expected_intensity) EXPECT_TRUE(std::isfinite(lambda)) << "hidden";
+      return {};
+    } catch (const UserError& error) {
+      return error.what();
+    }
+  };
+  for (options.seed = 0; options.seed < 10; ++options.seed) {
+    if (!failure(1).empty()) continue;
+    const auto text = failure(8);  // the same first sample
+    if (text.empty()) continue;
+    EXPECT_NE(text.find("client 2"), std::string::npos) << text;
+    only_later += text.find("Cholesky") != std::string::npos;
+  }
+  EXPECT_GT(only_later, 0);
+}
+
+// ---- profiling
+
+std::set<std::string>& labels_seen() {
+  static std::set<std::string> labels;
+  return labels;
+}
+void record(const char* label, const std::uint32_t, std::uint64_t* kernel) {
+  labels_seen().insert(label);
+  *kernel = 0;
+}
+
+TEST(Profiling, every_kernel_is_labelled_by_component_and_step) {
+  namespace tools = Kokkos::Tools::Experimental;
+  tools::set_begin_parallel_for_callback(record);
+  tools::set_begin_parallel_reduce_callback(record);
+  tools::set_begin_parallel_scan_callback(record);
+  Client c = test::small_client(3);
+  model::LocalOptions options;
+  options.training.batch_realisations = 1;
+  (void)model::local_update({&c}, test::small_prior(), options, 3, 0);
+  (void)model::predict({{&c, {&c.training}}}, test::small_prior(), {});
+  tools::set_begin_parallel_for_callback(nullptr);
+  tools::set_begin_parallel_reduce_callback(nullptr);
+  tools::set_begin_parallel_scan_callback(nullptr);
+  if (labels_seen().empty()) GTEST_SKIP() << "this Kokkos was built without its tools interface";
+  const std::regex ours("fedpp::[a-z_]+::[a-z_]+"), theirs("Kokkos::.*");  // fills and copies are Kokkos' own
+  int kernels = 0;
+  for (const auto& label : labels_seen()) {
+    kernels += std::regex_match(label, ours);
+    EXPECT_TRUE(std::regex_match(label, ours) || std::regex_match(label, theirs)) << label;
+  }
+  EXPECT_GE(kernels, 15);
+}
+
+}  // namespace
