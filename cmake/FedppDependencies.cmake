@@ -22,6 +22,10 @@ if(Kokkos_VERSION VERSION_LESS 4 AND EXISTS "${Kokkos_DIR}/../../../../include/t
   target_include_directories(fedpp_kokkos SYSTEM INTERFACE "${_kokkos_include}")
 endif()
 target_link_libraries(fedpp_kokkos INTERFACE Kokkos::kokkos)
+if("CUDA" IN_LIST Kokkos_DEVICES)
+  # fmt 9 takes nvcc for a compiler without constexpr and then contradicts itself.
+  target_compile_definitions(fedpp_flags INTERFACE FMT_CONSTEVAL= FMT_USE_CONSTEXPR=1)
+endif()
 if(FEDPP_REQUIRE_CUDA AND NOT "CUDA" IN_LIST Kokkos_DEVICES)
   message(FATAL_ERROR "The Kokkos in ${Kokkos_DIR} has no CUDA backend (it has: ${Kokkos_DEVICES}): "
                       "name one that has with -DKokkos_ROOT=PREFIX, or use the preset 'cpu'.")

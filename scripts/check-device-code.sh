@@ -13,7 +13,7 @@ trap 'rm -rf "$objects"' EXIT
 compile() {
   local source=$1
   "$nvcc" -x cu -std=c++20 --extended-lambda --expt-relaxed-constexpr -arch="sm_$arch" -Xcompiler -fopenmp \
-    -isystem "$headers" -I. -Isrc -c "$source" -o "$objects/$(echo "$source" | tr / _).o" &&
+    -DFMT_CONSTEVAL= -DFMT_USE_CONSTEXPR=1 -isystem "$headers" -I. -Isrc -c "$source" -o "$objects/$(echo "$source" | tr / _).o" &&
     echo "  sm_$arch  $source"
 }
 export -f compile
