@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
 #include "config/dump.hpp"
 #include "config/error.hpp"
 #include "config/version.hpp"
@@ -92,6 +96,15 @@ void check_configuration(const std::string& path, const std::string& archived, c
                     path, differences));
 }
 
+/// What to do about a checkpoint that is refused: the newest intact one beside it, if there is one.
+std::string remedy_for(const std::string& path) {
+  const auto directory = std::filesystem::path(path).parent_path();
+  std::error_code code;
+  const auto intact = std::filesystem::is_directory(directory, code) ? io::newest_intact_checkpoint(directory.string()) : std::nullopt;
+  if (!intact) return "; train anew in another folder (--out), or bring back a copy of it";
+  return fmt::format("; the newest intact one is {0}: go on from it with 'fedpp train ... --resume --checkpoint {0}'", intact->path);
+}
+
 }  // namespace
 
 void write_checkpoint(Session& session, const RunState& state, const std::string& directory, std::int64_t keep) {
@@ -142,7 +155,11 @@ RunState read_checkpoint(Session& session, const std::string& path) {
   auto& world = session.world();
   mpi::together(world, [&] {
     if (!world.is_root()) return;
-    io::verify(path);
+    try {
+      io::verify(path);
+    } catch (const io::Error& error) {
+      throw UserError(error.what() + remedy_for(path));
+    }
   });
   RunState state;
   mpi::together(world, [&] {

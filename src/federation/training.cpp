@@ -200,8 +200,9 @@ class Trainer {
     const auto bytes = static_cast<std::int64_t>(world_.ledger().end_round());
     const double seconds = world_.max(seconds_since_last_round(), "metrics");
     std::vector<std::string> left_out;
-    for (const auto& text : texts)
-      if (!text.empty()) left_out.push_back(text.substr(0, text.size() - 1));
+    for (const auto& text : texts)  // a rank's lines, one a client
+      for (std::size_t start = 0, end; (end = text.find('\n', start)) != std::string::npos; start = end + 1)
+        left_out.push_back(text.substr(start, end - start));
     state_.rounds.push_back(
         {{"round", round + 1},
          {"elbo", elbo},

@@ -231,7 +231,7 @@ class Resume(SameBits):
         self.assert_same("whole", "parts")
 
     def test_best_round_and_patience_survive(self):
-        self.deck(federation__rounds=12, federation__patience=3, training__learning_rate=0.4, **PER_SEQUENCE)
+        self.deck(federation__rounds=12, federation__patience=1, training__learning_rate=1.0, **PER_SEQUENCE)
         self.train(1, "whole")
         self.assertLess(len(self.result("whole")["rounds"]), 12, "patience ended nothing: the test tests nothing")
         done = len(self.result("whole")["rounds"])
@@ -371,8 +371,8 @@ class ManyClients(Run):
         return self.result(out)["rounds"][-1]["bytes_rank_0"]
 
     def test_200_clients_on_8_ranks(self):
-        self.write("train.csv", data_set(200, fewest=10, most=12))
-        self.write("run.toml", settings(data__clients=200, federation__rounds=2, federation__participants=20, training__samples=1,
+        self.write("train.csv", data_set(200, fewest=16, most=18))
+        self.write("run.toml", settings(data__clients=200, data__types_per_client=4, federation__rounds=2, federation__participants=20, training__samples=1,
                                         model__inducing=4, model__width=3, evaluation__samples=1, training__epochs=1))
         self.train(8, "many")
         self.assertEqual(len(self.result("many")["scores"]["models"][0]["per_client"]), 200)
