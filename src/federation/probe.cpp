@@ -4,6 +4,9 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "federation/aggregator.hpp"
 #include "federation/probe_client_step.hpp"
@@ -18,7 +21,10 @@ namespace fedpp::federation {
 
 namespace {
 
-void aggregate(const ProbeInput& in, io::Group& out) {
+/// Datasets of a case's answer, which is written only when all of it is there.
+using Answer = std::vector<std::pair<std::string, std::vector<double>>>;
+
+Answer aggregate(const ProbeInput& in) {
   const auto mean = in.matrix("r"), sd = in.matrix("delta");
   const auto weight = in.vector("weight", mean.rows);
   if (sd.rows != mean.rows || sd.columns != mean.columns)
@@ -40,6 +46,7 @@ void aggregate(const ProbeInput& in, io::Group& out) {
     uploads.push_back({static_cast<std::int64_t>(c), weight[c], mean.row(c), sd.row(c)});
   LocalSums sums;
   const std::size_t p = mean.columns;
+  Answer answer;
   // Two words: any magnitude. The mean that the kl variance is centred on is w2's, as after a first round.
   Gaussian theta{std::vector<double>(p, 0.0), std::vector<double>(p, 1.0)};
   for (const auto& [rule, name] :
@@ -47,12 +54,13 @@ void aggregate(const ProbeInput& in, io::Group& out) {
     const Aggregation result =
         Aggregator({rule, mpi::FixedPoint::two_words(), bandwidth}, sums).aggregate(theta, uploads);
     if (rule == Rule::w2) theta = result.theta;
-    out.write(std::string(name) + "_mean", result.theta.mean);
-    out.write(std::string(name) + "_sd", result.theta.sd);
+    answer.emplace_back(std::string(name) + "_mean", result.theta.mean);
+    answer.emplace_back(std::string(name) + "_sd", result.theta.sd);
   }
+  return answer;
 }
 
-void predict(const ProbeInput& in, io::Group& out) {
+Answer predict(const ProbeInput& in) {
   const auto mean = in.vector("mean");
   const auto variance = in.vector("var", mean.size());
   const double rate = in.number("m");
@@ -64,11 +72,10 @@ void predict(const ProbeInput& in, io::Group& out) {
   gpu::expected_intensity(exec, gpu::to_device<double>("mean", mean), gpu::to_device<double>("variance", variance),
                           rate, log_intensity, intensity);
   exec.fence();
-  std::vector<double> values;
-  gpu::to_host(log_intensity, values);
-  out.write("expected_log_intensity", values);
-  gpu::to_host(intensity, values);
-  out.write("expected_intensity", values);
+  Answer answer{{"expected_log_intensity", {}}, {"expected_intensity", {}}};
+  gpu::to_host(log_intensity, answer[0].second);
+  gpu::to_host(intensity, answer[1].second);
+  return answer;
 }
 
 }  // namespace
@@ -102,8 +109,9 @@ int run_probe(const std::string& case_file, const std::string& result_file, mpi:
       if (what == "client-step") {
         steps.emplace(name, read_client_step(in));
       } else if (what == "aggregate" || what == "predict") {
+        const Answer answer = what == "aggregate" ? aggregate(in) : predict(in);
         io::Group out = results.create_group(name);
-        what == "aggregate" ? aggregate(in, out) : predict(in, out);
+        for (const auto& [dataset, values] : answer) out.write(dataset, values);
       } else {
         throw MalformedCase(fmt::format(
             "attribute 'what' is '{}': this version answers 'client-step', 'aggregate' and 'predict'", what));

@@ -377,7 +377,7 @@ class ManyClients(Run):
         self.train(8, "many")
         self.assertEqual(len(self.result("many")["scores"]["models"][0]["per_client"]), 200)
         self.assertEqual([len(set(r["participants"])) for r in self.result("many")["rounds"]], [20, 20])
-        self.train(8, "few", "--set", "data.clients=16")
+        self.train(8, "few", "--set", "data.clients=16", "--set", "federation.participants=16")
         self.train(8, "more_participants", "--set", "federation.participants=160")
         self.assertEqual(self.bytes_of_last_round("many"), self.bytes_of_last_round("few"))
         self.assertEqual(self.bytes_of_last_round("many"), self.bytes_of_last_round("more_participants"))
