@@ -34,7 +34,7 @@ void write_client(Session& session, OwnedClient& client, const model::WeightPost
   const auto& config = session.config();
   const auto& clock = session.plan().clock;
   const bool pooled = session.rules().pooled;
-  const auto scored = scoring_client(session, client);
+  const auto scored = scoring_client(session, client, data::kTest);
   static constexpr std::array<data::Split, 3> every{data::kTrain, data::kValidation, data::kTest};
   const auto whole = data::make_realisations(client.data, session.rules(), every, 1.0);
 

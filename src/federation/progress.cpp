@@ -1,7 +1,8 @@
 #include "federation/progress.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <spdlog/logger.h>
+#include <spdlog/sinks/basic_file_sink.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -26,13 +27,11 @@ bool on_terminal() {
 }  // namespace
 
 Progress::Progress(bool speaks, bool renew, const std::string& log)
-    : speaks_(speaks), renew_(renew && on_terminal()), log_(log) {}
-
-void Progress::log(const std::string& text) const {
-  if (std::FILE* file = std::fopen(log_.c_str(), "a")) {
-    fmt::print(file, "{:%Y-%m-%d %H:%M:%S} {}\n", fmt::localtime(std::time(nullptr)), text);
-    std::fclose(file);
-  }
+    : speaks_(speaks), renew_(renew && on_terminal()) {
+  if (!speaks) return;
+  log_ = std::make_shared<spdlog::logger>("train", std::make_shared<spdlog::sinks::basic_file_sink_st>(log));
+  log_->set_pattern("%Y-%m-%d %H:%M:%S %v");
+  log_->flush_on(spdlog::level::info);
 }
 
 void Progress::line(const std::string& text) {
@@ -41,7 +40,7 @@ void Progress::line(const std::string& text) {
   open_line_ = false;
   fmt::print("{}\n", text);
   std::fflush(stdout);
-  log(text);
+  log_->info(text);
 }
 
 void Progress::round(std::int64_t round, std::int64_t rounds, double elbo, double validation, std::int64_t best_round) {
@@ -60,7 +59,7 @@ void Progress::round(std::int64_t round, std::int64_t rounds, double elbo, doubl
     fmt::print("{}\n", text);
   }
   std::fflush(stdout);
-  log(text);
+  log_->info(text);
 }
 
 }  // namespace fedpp::federation

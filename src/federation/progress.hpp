@@ -3,7 +3,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
+
+namespace spdlog {
+class logger;
+}
 
 namespace fedpp::federation {
 
@@ -17,9 +22,8 @@ class Progress {
   void round(std::int64_t round, std::int64_t rounds, double elbo, double validation, std::int64_t best_round);
 
  private:
-  void log(const std::string& text) const;
   bool speaks_, renew_, open_line_ = false;
-  std::string log_;
+  std::shared_ptr<spdlog::logger> log_;
   std::int64_t done_ = 0;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };

@@ -12,6 +12,10 @@ namespace fedpp::federation {
 
 namespace {
 
+// Validation only ranks rounds: fewer samples and E-steps than the final score.
+constexpr int kValidationSamples = 2;
+constexpr int kValidationSteps = 10;
+
 evaluation::Score score_of(evaluation::Protocol protocol, const data::Realisation& held_out,
                            const model::RealisationPrediction& p) {
   const std::size_t n = held_out.events.size(), points = n + held_out.nodes.size();
@@ -66,12 +70,12 @@ std::vector<double> increments_of(const data::Realisation& held_out, const model
 
 }  // namespace
 
-model::Client scoring_client(const Session& session, const OwnedClient& client) {
+model::Client scoring_client(const Session& session, const OwnedClient& client, data::Split held_out) {
   static constexpr std::array<data::Split, 1> training{data::kTrain};
+  const bool all_lists = held_out == data::kTest && session.protocol() == evaluation::Protocol::kPopulation;
   auto scored = model::make_client(client.data.id, client.model.encoder,
-                                   session.protocol() == evaluation::Protocol::kPopulation
-                                       ? data::final_realisations(client.data, session.rules())
-                                       : data::make_realisations(client.data, session.rules(), training, 1.0),
+                                   all_lists ? data::final_realisations(client.data, session.rules())
+                                             : data::make_realisations(client.data, session.rules(), training, 1.0),
                                    session.config().model.inducing, 1.0);
   scored.state.weights = client.model.state.weights;
   scored.state.started = client.model.state.started;
@@ -86,15 +90,16 @@ model::PredictionOptions prediction_options(const config::Config& config, int sa
 std::vector<evaluation::Score> validation_scores(Session& session, const std::vector<std::int64_t>& clients,
                                                  const model::WeightPosterior& theta) {
   std::vector<std::vector<data::Realisation>> held_out;
+  std::vector<model::Client> scored;
   std::vector<model::PredictionRequest> requests;
-  for (const auto c : clients)
-    held_out.push_back(data::held_out_realisations(session.owned(c).data, session.rules(), data::kValidation));
-  for (std::size_t k = 0; k < clients.size(); ++k) {
-    const auto& model = session.owned(clients[k]).model;
-    requests.push_back({&model, {&held_out[k]}});
+  for (const auto c : clients) {
+    const auto& client = session.owned(c);
+    held_out.push_back(data::held_out_realisations(client.data, session.rules(), data::kValidation));
+    scored.push_back(scoring_client(session, client, data::kValidation));
   }
-  // The state is that of the last local epoch, so few E-steps bring it to the samples drawn here.
-  const auto predictions = model::predict(requests, theta, prediction_options(session.config(), 2, 2));
+  for (std::size_t k = 0; k < clients.size(); ++k) requests.push_back({&scored[k], {&held_out[k]}});
+  const auto predictions = model::predict(
+      requests, theta, prediction_options(session.config(), kValidationSamples, kValidationSteps));
   std::vector<evaluation::Score> scores(clients.size());
   for (std::size_t k = 0; k < clients.size(); ++k)
     for (std::size_t i = 0; i < held_out[k].size(); ++i)
@@ -111,7 +116,7 @@ TestResult test_scores(Session& session, const model::WeightPosterior& theta) {
                                             static_cast<int>(session.config().evaluation.e_steps));
     for (auto& client :
          session.owned()) {  // one at a time: a client's realisations are batch enough, and memory is bounded
-      const auto scored = scoring_client(session, client);
+      const auto scored = scoring_client(session, client, data::kTest);
       const auto held_out = data::held_out_realisations(client.data, session.rules(), data::kTest);
       const auto prediction = model::predict({{&scored, {&held_out}}}, theta, options)[0][0];
       evaluation::Score score;
