@@ -120,6 +120,7 @@ void check_data_files(const Config& config, const Origins& origins) {
       }
     }
   };
+  if (!config.data.client_files.empty()) return;  // patterns: only the rank that owns a client opens its files
   check("data.train", config.data.train);
   check("data.validation", config.data.validation);
   check("data.test", config.data.test);

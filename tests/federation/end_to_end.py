@@ -403,6 +403,20 @@ class Settings(SameBits):
         self.assert_same("one", "three")
         self.assertNotEqual(self.result("one")["theta"], self.result("own")["theta"])
 
+    def test_one_file_a_client_with_test_files_and_windows(self):
+        for client in range(3):
+            self.write(f"site{client}.csv", data_set(6, seed=client))
+            self.write(f"test{client}.csv", data_set(3, seed=10 + client))
+            for part in ["site", "test"]:
+                self.write(f"{part}{client}-windows.csv", "sequence,start,end\n" + "".join(f"{s},0,50\n" for s in range(6 if part == "site" else 3)))
+        self.write("run.toml", settings(data__train=[], data__client_files="site{client}.csv", data__test=["test{client}.csv"],
+                                        data__windows=["site{client}-windows.csv", "test{client}-windows.csv"],
+                                        data__protocol="population", data__realisation="pooled", data__clients=3,
+                                        federation__participants=2))
+        self.train(1, "one")
+        self.train(2, "two")
+        self.assert_same("one", "two")
+
     def test_local_mode_exchanges_nothing(self):
         self.deck(federation__mode="local", federation__participants=0, **PER_SEQUENCE)
         self.train(2, "all")
