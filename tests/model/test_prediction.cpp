@@ -75,8 +75,8 @@ TEST(Predict, finds_a_simulated_truth) {
     const auto prior = model::initial_prior({}, encoder, 5);
     Client client = model::make_client(0, encoder, {simulated(3)}, 20, 1.0);
     model::LocalOptions options;
-    options.training.epochs = 10;
-    for (int round = 0; round < 5; ++round)
+    options.training.epochs = 5;
+    for (int round = 0; round < 6; ++round)
       ASSERT_FALSE(model::local_update({&client}, prior, options, 3, round)[0].failure.has_value());
     const auto state = test::state_of(client);
     data::Realisation grid;
