@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Population protocol: learned together against learned alone and against the trivial models (README.md here).
+
+Runs the grid data set x share of the local data x mode x seed one after another; a finished run is kept, an interrupted
+one goes on from its checkpoint, so the command may be stopped and given again. Writes results.csv and prints the table."""
+import csv
+import math
+import os
+import pathlib
+import statistics
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import running  # noqa: E402
+
+FOLDERS = {"taobao": "taobao_fedpp", "amazon": "amazon_fedpp", "stackoverflow": "stackoverflow_fedpp"}
+HISTOGRAMS = {"homogeneous": "homogeneous", "histogram, 50 bins": "bins_50", "histogram, bins by 5-fold": "bins_5fold"}
+COLUMNS = ["data", "percent", "mode", "seed", "headline", "plug_in", "last_round", "best_round",
+           *HISTOGRAMS.values(), "seconds"]
+
+
+def grid(seeds, percents, data):
+    """Cheap and telling runs first; local-only training is asked for where the data are few."""
+    for percent in percents:
+        for seed in range(1, seeds + 1):
+            for name in data:
+                for mode in ("federated", "local") if percent < 100 else ("federated",):
+                    yield name, percent, mode, seed
+
+
+def row_of(cell, result):
+    name, percent, mode, seed = cell
+    scores = {model["name"]: model for model in result["scores"]["models"]}
+    ours = scores["local only" if mode == "local" else "fedpp"]
+    row = {"data": name, "percent": f"{percent:g}", "mode": mode, "seed": seed, "headline": ours["headline"],
+           "plug_in": ours["plug_in"], "best_round": result["best_round"],
+           "last_round": result.get("last_round", ours)["headline"], "seconds": sum(result["phases"].values())}
+    for model, column in HISTOGRAMS.items():
+        row[column] = scores[model]["headline"]
+    return {key: f"{value:.5f}" if isinstance(value, float) else value for key, value in row.items()}
+
+
+def read(path):
+    if not path.is_file():
+        return {}
+    with open(path, newline="") as file:
+        return {(row["data"], float(row["percent"]), row["mode"], int(row["seed"])): row for row in csv.DictReader(file)}
+
+
+def write(path, rows):
+    with open(path, "w", newline="") as file:
+        out = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows[key] for key in sorted(rows))
+
+
+def paired(pairs):
+    """Mean difference and its standard error over seeds."""
+    gains = [a - b for a, b in pairs]
+    error = statistics.stdev(gains) / math.sqrt(len(gains)) if len(gains) > 1 else float("nan")
+    return statistics.mean(gains), error
+
+
+def summary(rows):
+    """Markdown: one line a data set and share. The best trivial model is that of each seed's test score."""
+    lines = ["| data | % | seeds | federated | local only | homogeneous | 50 bins | 5-fold bins | over best trivial | over local |",
+             "|---|---|---|---|---|---|---|---|---|---|"]
+    value = lambda row, column: float(row[column])  # noqa: E731
+    for name, percent in sorted({key[:2] for key in rows}, key=lambda k: (list(FOLDERS).index(k[0]), k[1])):
+        ours = {key[3]: row for key, row in rows.items() if key[:3] == (name, percent, "federated")}
+        alone = {key[3]: row for key, row in rows.items() if key[:3] == (name, percent, "local")}
+        if not ours:
+            continue
+        text = lambda some, column: (  # noqa: E731
+            f"{statistics.mean(value(r, column) for r in some.values()):.3f}"
+            + (f"±{statistics.stdev(value(r, column) for r in some.values()):.3f}" if len(some) > 1 else "") if some else "")
+        gain = lambda pairs: "{:+.3f}±{:.3f}".format(*paired(pairs)) if pairs else ""  # noqa: E731
+        trivial = [(value(r, "headline"), max(value(r, c) for c in HISTOGRAMS.values())) for r in ours.values()]
+        local = [(value(ours[s], "headline"), value(alone[s], "headline")) for s in ours if s in alone]
+        lines.append(f"| {name} | {percent:g} | {len(ours)} | {text(ours, 'headline')} | {text(alone, 'headline')} | "
+                     + " | ".join(text(ours, c) for c in HISTOGRAMS.values()) + f" | {gain(trivial)} | {gain(local)} |")
+    return "\n".join(lines)
+
+
+def main():
+    options = running.arguments(__doc__, seeds=(int, 5, "seeds 1 to this"),
+                                percents=(str, "1,5,10,100", "shares of the local data"),
+                                data=(str, ",".join(FOLDERS), "data sets"),
+                                quick=(bool, False, "one seed, 1 %% of Taobao and Amazon: two minutes"),
+                                table=(bool, False, "only print the table of results.csv"))
+    if options.quick:
+        options.seeds, options.percents, options.data = 1, "1", "taobao,amazon"
+    results = (options.out if options.quick else HERE) / "results.csv"
+    rows = read(results)
+    os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+    data = options.data.split(",")
+    for cell in [] if options.table else grid(options.seeds, [float(p) for p in options.percents.split(",")], data):
+        if cell in rows:
+            continue
+        name, percent, mode, seed = cell
+        folder = running.need(FOLDERS[name])
+        changes = [f'data.{part}=["{folder / part}.csv.gz"]' for part in ("train", "test")]
+        changes += [f"data.local_fraction={percent / 100:g}", f"federation.mode={mode}", f"federation.seed={seed}"]
+        result = running.train(options.fedpp, HERE / f"{name}.toml", options.out / f"{name}-{percent:g}-{mode}-{seed}", changes)
+        rows[cell] = row_of(cell, result)
+        write(results, rows)
+        print(" ".join(str(v) for v in rows[cell].values()), flush=True)
+    print(summary(rows))
+
+
+if __name__ == "__main__":
+    main()
