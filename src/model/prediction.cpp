@@ -71,6 +71,36 @@ std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const Client
   return result;
 }
 
+/// q(v) keeps its mean and gets the covariance of PredictionOptions::bands.
+void widen_to_expected_information(const gpu::Exec& exec, const ClientBatch& trained, int clients, int samples) {
+  const auto& b = trained.batch();
+  const auto& f = trained.fields();
+  std::vector<double> projection, rate, offset, node_weight, mean;
+  gpu::to_host(f.projection, projection);
+  gpu::to_host(f.rate, rate);
+  gpu::to_host(f.offset, offset);
+  gpu::to_host(f.node_weight, node_weight);
+  gpu::to_host(f.v_mean, mean);
+  std::vector<double> information(node_weight.size());
+  std::size_t column = 0, at = 0;
+  for (int k = 0; k < clients; ++k)
+    for (int i = trained.realisation_begin(k); i < trained.realisation_begin(k + 1); ++i) {
+      const std::size_t n = trained.columns(i);
+      for (std::size_t j = 0; j < n; ++j) {
+        double f_mean = offset[k];
+        for (int s = 0; s < samples; ++s) f_mean += projection[at + s * n + j] / samples;
+        const double sigmoid = 1 / (1 + std::exp(-f_mean));
+        information[column + j] = node_weight[column + j] * rate[k] * sigmoid * (1 - sigmoid) * (1 - sigmoid);
+      }
+      column += n;
+      at += n * samples;
+    }
+  Kokkos::deep_copy(exec, f.alpha, gpu::to_device<double>("information", information));
+  gpu::update_variational(exec, b, f);
+  Kokkos::deep_copy(exec, f.v_mean, gpu::to_device<double>("v_mean", mean));
+  exec.fence();
+}
+
 }  // namespace
 
 std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::vector<PredictionRequest>& requests,
@@ -96,6 +126,7 @@ std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::
     gpu::features(exec, b, f);
     for (int step = 0; step < options.e_steps; ++step) e_step(exec, b, f);
     exec.fence();
+    if (options.bands && options.e_steps > 0) widen_to_expected_information(exec, trained, last - first, options.samples);
     std::vector<int> info;
     gpu::to_host(f.info, info);
     for (int k = first; k < last; ++k)
