@@ -8,7 +8,7 @@ import running
 
 SETS = {  # name: unit of time, changes
     "taobao": ("10^4 s", ["data.types_per_client=4"]),
-    "stackoverflow": ("file unit", ["data.types_per_client=8"]),
+    "stackoverflow": ("s", ["data.types_per_client=8"]),
     "taxi": ("hour", ["data.types_per_client=5"]),
     "earthquake": ("day", ["data.partition=homogeneous"]),
 }
