@@ -17,9 +17,9 @@ using namespace fedpp;
 /// Floating-point operations of an epoch's work on columns (M inducing points, D embedding size, S = 1), written beside
 /// the code that does it; the M^3 work of a problem is below 1 % at 15,000 columns and left out.
 double epoch_flops(double columns, double m, double d) {
-  const double features = 4 * d + 2 * d * m + m * m;        // W x, h_z'h, L^-1 k
-  const double moments = 2 * (m * m + 6 * m);               // F V and three dot products, before and after q(v)
-  const double accumulate = m * m + 2 * m;                  // lower half of V alpha V', V (beta - alpha nu)
+  const double features = 4 * d + 2 * d * m + m * m;             // W x, h_z'h, L^-1 k
+  const double moments = 2 * (m * m + 6 * m);                    // F V and three dot products, before and after q(v)
+  const double accumulate = m * m + 2 * m;                       // lower half of V alpha V', V (beta - alpha nu)
   const double adjoint = 4 * m * m + 4 * m + 4 * d * m + 4 * d;  // B V, V alpha V', sums; h G', h_z G, encoder
   return columns * (features + moments + accumulate + adjoint);
 }
@@ -41,7 +41,8 @@ model::Client pooled_client(int events, int nodes, int inducing, int width) {
 }
 
 void local_epoch(benchmark::State& state) {
-  const int events = static_cast<int>(state.range(0)), inducing = static_cast<int>(state.range(1)), nodes = 4 * inducing;
+  const int events = static_cast<int>(state.range(0)), inducing = static_cast<int>(state.range(1)),
+            nodes = 4 * inducing;
   model::LocalOptions options;
   options.training.epochs = 1;
   auto client = pooled_client(events, nodes, inducing, 32);
@@ -73,15 +74,19 @@ void dgemm(benchmark::State& state) {
           gpu::BlasDense::gemm(member, gpu::Op::kNone, gpu::Op::kNone, m, n, k, 1.0, a.data(), m, b.data(), k, 0.0,
                                c.data(), m);
         });
-  state.counters["GFLOP/s"] =
-      benchmark::Counter(2e-9 * m * n * k, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["GFLOP/s"] = benchmark::Counter(2e-9 * m * n * k, benchmark::Counter::kIsIterationInvariantRate);
 #else
   state.SkipWithError("the host's BLAS is not part of a device build");
 #endif
 }
 
 BENCHMARK(dgemm)->Args({512, 512})->Args({50, 256})->Unit(benchmark::kMicrosecond);
-BENCHMARK(local_epoch)->ArgNames({"N", "M"})->Args({15000, 50})->Args({3500, 50})->Args({15000, 100})->Unit(benchmark::kMillisecond);
+BENCHMARK(local_epoch)
+    ->ArgNames({"N", "M"})
+    ->Args({15000, 50})
+    ->Args({3500, 50})
+    ->Args({15000, 100})
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 

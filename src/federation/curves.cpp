@@ -46,7 +46,8 @@ void write_client(Session& session, OwnedClient& client, const model::WeightPost
   for (std::size_t j = 0; j < n; ++j)
     nodes.push_back(span.start + (span.end - span.start) * static_cast<double>(j) / static_cast<double>(n - 1));
   grid.front().node_weights.assign(n, 1.0);
-  auto options = prediction_options(config, static_cast<int>(config.evaluation.samples), static_cast<int>(config.evaluation.e_steps));
+  auto options = prediction_options(config, static_cast<int>(config.evaluation.samples),
+                                    static_cast<int>(config.evaluation.e_steps));
   options.bands = true;
   const auto prediction = model::predict({{&scored, {&grid}}}, theta, options)[0][0][0];
   std::vector<double> time(n), mean(n), lower(n), median(n), upper(n);

@@ -26,8 +26,7 @@ bool on_terminal() {
 
 }  // namespace
 
-Progress::Progress(bool speaks, bool renew, const std::string& log)
-    : speaks_(speaks), renew_(renew && on_terminal()) {
+Progress::Progress(bool speaks, bool renew, const std::string& log) : speaks_(speaks), renew_(renew && on_terminal()) {
   if (!speaks) return;
   log_ = std::make_shared<spdlog::logger>("train", std::make_shared<spdlog::sinks::basic_file_sink_st>(log));
   log_->set_pattern("%Y-%m-%d %H:%M:%S %v");

@@ -100,9 +100,11 @@ void check_configuration(const std::string& path, const std::string& archived, c
 std::string remedy_for(const std::string& path) {
   const auto directory = std::filesystem::path(path).parent_path();
   std::error_code code;
-  const auto intact = std::filesystem::is_directory(directory, code) ? io::newest_intact_checkpoint(directory.string()) : std::nullopt;
+  const auto intact =
+      std::filesystem::is_directory(directory, code) ? io::newest_intact_checkpoint(directory.string()) : std::nullopt;
   if (!intact) return "; train anew in another folder (--out), or bring back a copy of it";
-  return fmt::format("; the newest intact one is {0}: go on from it with 'fedpp train ... --resume --checkpoint {0}'", intact->path);
+  return fmt::format("; the newest intact one is {0}: go on from it with 'fedpp train ... --resume --checkpoint {0}'",
+                     intact->path);
 }
 
 }  // namespace

@@ -98,8 +98,8 @@ std::vector<evaluation::Score> validation_scores(Session& session, const std::ve
     scored.push_back(scoring_client(session, client, data::kValidation));
   }
   for (std::size_t k = 0; k < clients.size(); ++k) requests.push_back({&scored[k], {&held_out[k]}});
-  const auto predictions = model::predict(
-      requests, theta, prediction_options(session.config(), kValidationSamples, kValidationSteps));
+  const auto predictions =
+      model::predict(requests, theta, prediction_options(session.config(), kValidationSamples, kValidationSteps));
   std::vector<evaluation::Score> scores(clients.size());
   for (std::size_t k = 0; k < clients.size(); ++k)
     for (std::size_t i = 0; i < held_out[k].size(); ++i)

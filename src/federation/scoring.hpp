@@ -15,8 +15,8 @@ namespace fedpp::federation {
 model::PredictionOptions prediction_options(const config::Config& config, int samples, int e_steps);
 
 /// A client as a score of its `held_out` windows reads it: its weights' posterior, the training windows untempered (all
-/// training lists where the test lists of 'population' are scored), and the latent posterior at the start of its E-steps,
-/// because a tempered state (m low, nu high) is not left within a few of them. Its own state is not altered.
+/// training lists where the test lists of 'population' are scored), and the latent posterior at the start of its
+/// E-steps, because a tempered state (m low, nu high) is not left within a few of them. Its own state is not altered.
 model::Client scoring_client(const Session& session, const OwnedClient& client, data::Split held_out);
 
 /// A client's score on its validation windows, as the test score but with fewer samples and E-steps; NaN where it has

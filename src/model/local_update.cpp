@@ -138,9 +138,10 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
                                                   options.training.batch_points));
     }
     if (steps > 4096)  // the random numbers' counters hold 12 bits of them
-      throw UserError(fmt::format("training.batch_realisations = {}, training.batch_points = {}: {} mini-batches an epoch, "
-                                  "at most 4096 are possible; take larger ones",
-                                  options.training.batch_realisations, options.training.batch_points, steps));
+      throw UserError(
+          fmt::format("training.batch_realisations = {}, training.batch_points = {}: {} mini-batches an epoch, "
+                      "at most 4096 are possible; take larger ones",
+                      options.training.batch_realisations, options.training.batch_points, steps));
     const ClientBatch block({points.begin() + first, points.begin() + last}, weights, samples, options.model.jitter,
                             true, options.training.batch_points < 1);
     const Optimiser optimiser(block, clients, prior, options.training);

@@ -126,7 +126,8 @@ std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::
     gpu::features(exec, b, f);
     for (int step = 0; step < options.e_steps; ++step) e_step(exec, b, f);
     exec.fence();
-    if (options.bands && options.e_steps > 0) widen_to_expected_information(exec, trained, last - first, options.samples);
+    if (options.bands && options.e_steps > 0)
+      widen_to_expected_information(exec, trained, last - first, options.samples);
     std::vector<int> info;
     gpu::to_host(f.info, info);
     for (int k = first; k < last; ++k)

@@ -1,9 +1,19 @@
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
+#include "gpu/kokkos.hpp"
 #include "gpu/runtime.hpp"
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
+#if defined(KOKKOS_ENABLE_CUDA)
+  int devices = 0;
+  if (!GTEST_FLAG_GET(list_tests) && (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)) {
+    std::puts("skipped: this build's kernels need a GPU, and there is none");
+    return 77;
+  }
+#endif
   const fedpp::gpu::Runtime runtime(0, "auto");
   return RUN_ALL_TESTS();
 }
