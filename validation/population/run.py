@@ -83,6 +83,29 @@ def summary(rows):
     return "\n".join(lines)
 
 
+def claims(rows, seeds):
+    """One line a claim of README.md whose runs are all there; true if all of those hold."""
+    held = True
+    score = lambda key, column: float(rows[key][column])  # noqa: E731
+    for name, percent in sorted({key[:2] for key in rows}):
+        ours = [(name, percent, "federated", seed) for seed in range(1, seeds + 1)]
+        if not all(key in rows for key in ours):
+            continue
+        if percent == 100:
+            for column in ("bins_50", "bins_5fold")[: 2 if name == "taobao" else 1]:
+                gain, error = paired([(score(key, "headline"), score(key, column)) for key in ours])
+                held &= running.verdict(gain >= 0, f"{name}, all data: not below {column} ({gain:+.4f}±{error:.4f})")
+            continue
+        rivals = {"the best trivial model": [max(score(key, c) for c in HISTOGRAMS.values()) for key in ours]}
+        alone = [(name, percent, "local", seed) for seed in range(1, seeds + 1)]
+        if all(key in rows for key in alone):
+            rivals["local-only training"] = [score(key, "headline") for key in alone]
+        for rival, scores in rivals.items():
+            gain, error = paired([(score(key, "headline"), other) for key, other in zip(ours, scores)])
+            held &= running.verdict(gain > 2 * error, f"{name}, {percent:g} %: above {rival} by two standard errors ({gain:+.4f}±{error:.4f})")
+    return held
+
+
 def main():
     options = running.arguments(__doc__, seeds=(int, 5, "seeds 1 to this"),
                                 percents=(str, "1,5,10,100", "shares of the local data"),
@@ -107,7 +130,8 @@ def main():
         write(results, rows)
         print(" ".join(str(v) for v in rows[cell].values()), flush=True)
     print(summary(rows))
+    return 0 if options.quick or claims(rows, options.seeds) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
