@@ -46,6 +46,7 @@ TEST(Realisation, PooledMatchesBruteForce) {
     for (Split split : {kTrain, kValidation, kTest}) {
       RealisationRules rules;
       rules.pooled = true;
+      rules.superposed = true;
       rules.clock = clock;
       const auto realisations = held_out_realisations(client, rules, split);
       ASSERT_EQ(realisations.size(), 1u);
