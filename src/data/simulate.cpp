@@ -269,8 +269,9 @@ std::vector<SimulatedSequence> simulate_neural_hawkes(const NeuralHawkesSettings
   for (int s = 0; s < settings.sequences; ++s) {
     SimulatedSequence& sequence = drawn[s];
     sequence.id = s;
-    const auto length = static_cast<std::size_t>(settings.shortest) +
-                        random.below(static_cast<std::uint64_t>(settings.longest - settings.shortest + 1));
+    const auto length =
+        static_cast<std::size_t>(settings.shortest) +
+        random.below(static_cast<std::uint64_t>(settings.longest) - static_cast<std::uint64_t>(settings.shortest) + 1);
     NeuralHawkes::State state = process.begin();
     for (double t = 0; sequence.times.size() < length;) {
       const double bound = process.bound(state, t);
