@@ -129,6 +129,7 @@ def main():
         rows[cell] = row_of(cell, result)
         write(results, rows)
         print(" ".join(str(v) for v in rows[cell].values()), flush=True)
+    rows = {key: row for key, row in rows.items() if key[3] <= options.seeds}
     print(summary(rows))
     return 0 if options.quick or claims(rows, options.seeds) else 1
 
