@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "config/error.hpp"
 #include "gpu/expectation.hpp"
@@ -18,11 +19,19 @@ namespace {
 
 constexpr std::uint32_t kPredictionRound = 0xFFFFFFFFu;  // keys of prediction's draws, apart from every round's
 
+/// How f moves where nu does, for bands (PredictionOptions::bands): f(t) has the variance (1 - V'direction)^2 /
+/// precision on top of q(v)'s.
+struct LevelUncertainty {
+  gpu::Array<double> direction;   ///< [vector] Sigma_v E_w[V information]: v gives way by as much as nu rises
+  std::vector<double> precision;  ///< [clients] of nu, v integrated out
+};
+
 /// Moments at a set's points from the posterior of `trained`, which the new batch takes over with its weights' samples.
 std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const ClientBatch& trained,
                                              const std::vector<ClientPoints>& points,
                                              const std::vector<WeightPosterior>& weights,
-                                             const PredictionOptions& options, const std::vector<double>& rates) {
+                                             const PredictionOptions& options, const std::vector<double>& rates,
+                                             const LevelUncertainty* level) {
   const ClientBatch batch(points, weights, options.samples, options.model.jitter, false, false);
   const auto& b = batch.batch();
   const auto& f = batch.fields();
@@ -36,8 +45,14 @@ std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const Client
   exec.fence();
   gpu::to_host(f.projection, projection);
   gpu::to_host(f.variance, variance);
-  std::vector<double> offsets;
+  std::vector<double> offsets, moved;
   gpu::to_host(trained.fields().offset, offsets);
+  if (level != nullptr) {
+    Kokkos::deep_copy(exec, f.v_mean, level->direction);
+    gpu::moments(exec, b, f);
+    exec.fence();
+    gpu::to_host(f.projection, moved);
+  }
 
   std::vector<RealisationPrediction> result;
   std::size_t at = 0;
@@ -50,6 +65,8 @@ std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const Client
       p.mean.assign(projection.begin() + at, projection.begin() + at + all);
       for (double& mean : p.mean) mean += offsets[k];
       p.variance.assign(variance.begin() + at, variance.begin() + at + all);
+      for (std::size_t j = 0; j < all && level != nullptr; ++j)
+        p.variance[j] += (1 - moved[at + j]) * (1 - moved[at + j]) / level->precision[k];
       at += all;
       const auto mean = gpu::to_device<double>("mean", p.mean), s = gpu::to_device<double>("variance", p.variance);
       const gpu::Array<double> log_intensity("log_intensity", all), intensity("intensity", all);
@@ -71,8 +88,9 @@ std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const Client
   return result;
 }
 
-/// q(v) keeps its mean and gets the covariance of PredictionOptions::bands.
-void widen_to_expected_information(const gpu::Exec& exec, const ClientBatch& trained, int clients, int samples) {
+/// q(v) keeps its mean and gets the covariance of PredictionOptions::bands; returns what nu's uncertainty adds.
+LevelUncertainty widen_to_expected_information(const gpu::Exec& exec, const ClientBatch& trained, int clients,
+                                               int samples) {
   const auto& b = trained.batch();
   const auto& f = trained.fields();
   std::vector<double> projection, rate, offset, node_weight, mean;
@@ -81,7 +99,7 @@ void widen_to_expected_information(const gpu::Exec& exec, const ClientBatch& tra
   gpu::to_host(f.offset, offset);
   gpu::to_host(f.node_weight, node_weight);
   gpu::to_host(f.v_mean, mean);
-  std::vector<double> information(node_weight.size());
+  std::vector<double> information(node_weight.size()), response(node_weight.size());
   std::size_t column = 0, at = 0;
   for (int k = 0; k < clients; ++k)
     for (int i = trained.realisation_begin(k); i < trained.realisation_begin(k + 1); ++i) {
@@ -91,14 +109,37 @@ void widen_to_expected_information(const gpu::Exec& exec, const ClientBatch& tra
         for (int s = 0; s < samples; ++s) f_mean += projection[at + s * n + j] / samples;
         const double sigmoid = 1 / (1 + std::exp(-f_mean));
         information[column + j] = node_weight[column + j] * rate[k] * sigmoid * (1 - sigmoid) * (1 - sigmoid);
+        response[column + j] = information[column + j] * (1 + offset[k]);  // the update takes off alpha nu
       }
       column += n;
       at += n * samples;
     }
   Kokkos::deep_copy(exec, f.alpha, gpu::to_device<double>("information", information));
+  Kokkos::deep_copy(exec, f.beta, gpu::to_device<double>("response", response));
   gpu::update_variational(exec, b, f);
+  LevelUncertainty level{gpu::Array<double>("direction", f.v_mean.extent(0)), {}};
+  Kokkos::deep_copy(exec, level.direction, f.v_mean);
+  gpu::moments(exec, b, f);
+  exec.fence();
+  gpu::to_host(f.projection, projection);
   Kokkos::deep_copy(exec, f.v_mean, gpu::to_device<double>("v_mean", mean));
   exec.fence();
+  column = at = 0;
+  for (int k = 0; k < clients; ++k) {
+    double precision = 0;
+    for (int i = trained.realisation_begin(k); i < trained.realisation_begin(k + 1); ++i) {
+      const std::size_t n = trained.columns(i);
+      for (std::size_t j = 0; j < n; ++j) {
+        double moved = 0;
+        for (int s = 0; s < samples; ++s) moved += projection[at + s * n + j] / samples;
+        precision += information[column + j] * (1 - moved);
+      }
+      column += n;
+      at += n * samples;
+    }
+    level.precision.push_back(std::max(precision, 1e-3));  // without data nu is anywhere: sd 30 says so
+  }
+  return level;
 }
 
 }  // namespace
@@ -126,8 +167,9 @@ std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::
     gpu::features(exec, b, f);
     for (int step = 0; step < options.e_steps; ++step) e_step(exec, b, f);
     exec.fence();
+    std::optional<LevelUncertainty> level;
     if (options.bands && options.e_steps > 0)
-      widen_to_expected_information(exec, trained, last - first, options.samples);
+      level = widen_to_expected_information(exec, trained, last - first, options.samples);
     std::vector<int> info;
     gpu::to_host(f.info, info);
     for (int k = first; k < last; ++k)
@@ -145,7 +187,7 @@ std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::
     for (std::size_t set = 0; set < sets; ++set) {
       std::vector<ClientPoints> points;
       for (int k = first; k < last; ++k) points.push_back({requests[k].client, requests[k].points[set]});
-      auto predictions = at_points(exec, trained, points, weights, options, rates);
+      auto predictions = at_points(exec, trained, points, weights, options, rates, level ? &*level : nullptr);
       std::size_t next = 0;
       for (int k = first; k < last; ++k) {
         result[k].emplace_back();

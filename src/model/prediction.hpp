@@ -25,7 +25,8 @@ struct PredictionOptions {
   /// Variances for bands: Sigma_v^-1 = I + E_w[V diag(omega m sigma (1 - sigma)^2) V'], the expected information of the
   /// training points at the posterior mean. The variational one counts what the augmentation makes up as if it had been
   /// observed, twice the information at f = 0, so that its 90 % band holds the truth for about 73 % of the time
-  /// (validation/synthetic). Means are the variational ones.
+  /// (validation/synthetic). nu counts as unknown with a flat prior: f moves with it where v does not give way. Means
+  /// are the variational ones.
   bool bands = false;
 };
 

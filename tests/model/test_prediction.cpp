@@ -217,4 +217,59 @@ TEST(Profiling, every_kernel_is_labelled_by_component_and_step) {
   EXPECT_GE(kernels, 15);
 }
 
+/// The band's variance against a plain solve of the joint precision of (nu, v): diag(0, I) + sum information [1, V][1,
+/// V]'.
+TEST(Predict, bands_take_the_expected_information_of_the_data_with_nu_unknown) {
+  gpu::Encoder encoder;
+  encoder.kind = gpu::EncoderKind::kRbf;
+  const int m = 6;
+  const double lengthscale = 20, variance = 1.5, jitter = 1e-6;
+  const Client client = model::make_client(0, encoder, {simulated(7)}, m, 1.0);
+  const model::WeightPosterior prior{{std::log(variance), std::log(lengthscale)}, {1e-12, 1e-12}};
+  PredictionOptions options;
+  options.model.jitter = jitter;
+  options.samples = 1;
+  options.e_steps = 15;
+  const auto predict = [&](bool bands) {
+    options.bands = bands;
+    return model::predict({{&client, {&client.training}}}, prior, options)[0][0][0];
+  };
+  const auto narrow = predict(false), wide = predict(true);
+  EXPECT_EQ(narrow.mean, wide.mean);
+
+  // V at the columns, events first.
+  const auto& r = client.training[0];
+  std::vector<double> time = r.events;
+  time.insert(time.end(), r.nodes.begin(), r.nodes.end());
+  reference::Matrix k(m, time.size()), kzz(m, m);
+  const auto& z = client.inducing[0];
+  const auto kappa = [&](double a, double b) {
+    return variance * std::exp(-(a - b) * (a - b) / (2 * lengthscale * lengthscale));
+  };
+  for (int i = 0; i < m; ++i) {
+    for (std::size_t n = 0; n < time.size(); ++n) k(i, n) = kappa(z[i], time[n]);
+    for (int j = 0; j < m; ++j) kzz(i, j) = kappa(z[i], z[j]) + (i == j ? jitter * variance : 0);
+  }
+  const auto v = reference::forward_substitution(reference::cholesky(kzz), k);
+  reference::Matrix precision(m + 1, m + 1);
+  for (int i = 1; i <= m; ++i) precision(i, i) = 1;
+  const auto regressor = [&](int i, std::size_t n) { return i == 0 ? 1.0 : v(i - 1, n); };
+  for (std::size_t q = 0; q < r.nodes.size(); ++q) {
+    const std::size_t n = r.events.size() + q;
+    const double s = sigmoid(wide.mean[n]);
+    const double information = r.node_weights[q] * wide.rate * s * (1 - s) * (1 - s);
+    for (int i = 0; i <= m; ++i)
+      for (int j = 0; j <= m; ++j) precision(i, j) += information * regressor(i, n) * regressor(j, n);
+  }
+  for (std::size_t n = 0; n < time.size(); n += 37) {
+    reference::Matrix x(m + 1, 1);
+    for (int i = 0; i <= m; ++i) x(i, 0) = regressor(i, n);
+    const auto solved = reference::solve(precision, x);
+    double wanted = variance;
+    for (int i = 0; i <= m; ++i) wanted += x(i, 0) * solved(i, 0) - (i > 0 ? x(i, 0) * x(i, 0) : 0);
+    EXPECT_NEAR(wide.variance[n] / wanted, 1, 1e-8) << n;
+    EXPECT_GT(wide.variance[n], narrow.variance[n]);
+  }
+}
+
 }  // namespace
