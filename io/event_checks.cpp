@@ -15,8 +15,7 @@ std::string time_problem(double time, const double* previous) {
 
 std::string type_problem(std::int64_t type) {
   if (type < 0) return fmt::format("type {} is negative; number the types from 0", type);
-  if (type > kLargestType)
-    return fmt::format("type {} is above {}; number the types from 0 without gaps", type, kLargestType);
+  if (type > kLargestType) return fmt::format("type {} is above {}; number the types from 0", type, kLargestType);
   return {};
 }
 

@@ -101,8 +101,7 @@ class ObjectReader {
       const bool huge =
           type.is_number_unsigned() && type.get<std::uint64_t>() > static_cast<std::uint64_t>(kLargestType);
       const std::string problem = type_problem(huge ? kLargestType + std::int64_t{1} : type.get<std::int64_t>());
-      if (huge)
-        fail(fmt::format("{}type {} is above {}; number the types from 0 without gaps", at, type.dump(), kLargestType));
+      if (huge) fail(fmt::format("{}type {} is above {}; number the types from 0", at, type.dump(), kLargestType));
       if (!problem.empty()) fail(at + problem);
       record.types.push_back(type.get<int>());
     }

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "config/error.hpp"
 #include "io/event_reader.hpp"
 #include "io/sequence_file.hpp"
 
@@ -35,6 +36,9 @@ int import(const ImportOptions& options) {
     io::read_sequences(file, [&](io::SequenceRecord& sequence) {
       const auto found = windows.find(sequence.id);
       if (found == windows.end()) {
+        if (!options.windows.empty())
+          throw UserError(fmt::format("{}:{}: sequence {} has no row in the windows table {}: add when it was observed",
+                                      file, sequence.first_line, sequence.id, options.windows));
         writer.append(sequence);
       } else {
         writer.append(sequence, found->second);

@@ -67,7 +67,8 @@ void add_train(CLI::App& app, Action& chosen) {
       ->needs(resume);
   command->add_flag(
       "--validate-only", options->validate_only,
-      "Check the configuration and that the data files can be read, then stop (needs no GPU and no mpirun)");
+      "Check the configuration and that the data files are there, then stop (needs no GPU and no mpirun); "
+      "'fedpp info CONFIG' reads the data, too");
   command->callback([options, &chosen] { chosen = [options] { return train(*options); }; });
 }
 

@@ -153,7 +153,7 @@ struct Federation {
   void visit(V& v) {
     v("mode", mode, "local: no exchange, every client trains alone against the initial prior (baseline)",
       {"federated", "local"});
-    v("rounds", rounds, "communication rounds", at_least(0));
+    v("rounds", rounds, "communication rounds", at_least(1));
     v("participants", participants, "clients sampled uniformly a round (0: all)", at_least(0));
     v("straggling_period", straggling_period, "G: the participants stay the same for G rounds", at_least(1));
     v("client_start", client_start,

@@ -238,7 +238,7 @@ Resolved read(const std::filesystem::path& file, const std::vector<std::string>&
   if (stream) text << stream.rdbuf();
   if (!stream || text.bad()) {
     throw UserError(
-        fmt::format("{}: cannot read this configuration file: check the path; 'fedpp defaults' writes one to "
+        fmt::format("{}: cannot read this configuration file: check the path; 'fedpp config' prints one to "
                     "start from",
                     file.string()));
   }

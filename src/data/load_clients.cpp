@@ -79,7 +79,8 @@ void finish_client(ClientData& client, const Plan& plan) {
     throw UserError(
         fmt::format("{}: client {} (types {}) is left without a training sequence ({} left out with fewer than {} "
                     "training events): "
-                    "lower data.clients, raise data.types_per_client, or set data.partition = \"homogeneous\"",
+                    "bring longer sequences, lower data.clients, raise data.types_per_client, or set data.partition = "
+                    "\"homogeneous\"",
                     where, client.id, fmt::join(client.types, ", "), client.left_out, kFewestTrainingEvents));
   }
   if (plan.options.protocol == "population") set_folds(client, plan.seed);

@@ -16,6 +16,7 @@
 #include "gpu/runtime.hpp"
 #include "io/atomic_file.hpp"
 #include "io/hdf5.hpp"
+#include "mpi/turns.hpp"
 
 namespace fedpp::federation {
 
@@ -80,8 +81,10 @@ Answer predict(const ProbeInput& in) {
 
 }  // namespace
 
-int run_probe(const std::string& case_file, const std::string& result_file, mpi::Communicator& world) {
-  if (!world.is_root()) return 0;  // one process answers; the cases are one batch
+namespace {
+
+/// Number of malformed cases.
+int answer(const std::string& case_file, const std::string& result_file, const mpi::Communicator& world) {
   const gpu::Runtime runtime(world.node_rank(), "auto");
   const io::File cases = io::File::open_read(case_file);
   const std::string partial = result_file + ".partial";
@@ -134,6 +137,16 @@ int run_probe(const std::string& case_file, const std::string& result_file, mpi:
     });
   results.close();
   io::rename_durably(partial, result_file);
+  return malformed;
+}
+
+}  // namespace
+
+int run_probe(const std::string& case_file, const std::string& result_file, mpi::Communicator& world) {
+  int malformed = 0;
+  mpi::together(world, [&] {  // one process answers: the cases are one batch
+    if (world.is_root()) malformed = answer(case_file, result_file, world);
+  });
   return malformed == 0 ? 0 : 2;
 }
 

@@ -125,7 +125,7 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
     if (world.is_root()) io::write_json(directory + "/result.json", json);
   });
   progress.line(scores.table);
-  progress.line("What left the ranks:\n" + ledger);
+  progress.line(world.size() == 1 ? "One rank: nothing left it." : "What left the ranks:\n" + ledger);
   progress.line(fmt::format("Results: {0}/result.json, {0}/result.h5; figures: scripts/plot.py {0}", directory));
 }
 
@@ -150,6 +150,8 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
   const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
   Session session(config, world);
   std::vector<std::int64_t> clients = request.clients;
+  std::sort(clients.begin(), clients.end());
+  clients.erase(std::unique(clients.begin(), clients.end()), clients.end());
   if (clients.empty())
     for (std::int64_t c = 0; c < std::min(config.evaluation.curve_clients, session.clients()); ++c)
       clients.push_back(c);

@@ -1,11 +1,14 @@
 // fedpp train: the round loop (spec 2.0).
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 
 #include "config/dump.hpp"
@@ -248,6 +251,8 @@ void prepare_folder(const config::Config& config, const TrainingRequest& request
     if (!world.is_root()) return;
     const auto& directory = config.output.directory;
     std::error_code failed;
+    if (request.resume && request.checkpoint.empty() && !std::filesystem::is_directory(directory, failed))
+      throw UserError(fmt::format("{}: there is no such folder to go on from: train there first", directory));
     std::filesystem::create_directories(directory, failed);
     if (failed)
       throw UserError(
@@ -257,6 +262,10 @@ void prepare_folder(const config::Config& config, const TrainingRequest& request
           fmt::format("{} holds checkpoints of an earlier run: go on from them with --resume, or choose another "
                       "folder with --out",
                       directory));
+    if (access(directory.c_str(), W_OK) != 0)
+      throw UserError(
+          fmt::format("output.directory = {}: the folder cannot be written to ({}): choose another with --out",
+                      directory, std::strerror(errno)));
   });
 }
 
@@ -289,6 +298,9 @@ int run_training(const config::Config& config, const TrainingRequest& request, m
     const std::string path = request.checkpoint.empty() ? newest_checkpoint_of(config, world) : request.checkpoint;
     state = read_checkpoint(session, path);
     archive_configuration(config, world);
+    if (state.next_round > config.federation.rounds)
+      throw UserError(fmt::format("federation.rounds = {}, but {} has done {}: ask for at least as many",
+                                  config.federation.rounds, path, state.next_round));
     progress.line(fmt::format("resumed from {} after round {}", path, state.next_round));
   } else {
     state.theta = session.initial_prior();
