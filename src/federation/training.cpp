@@ -252,7 +252,7 @@ void prepare_folder(const config::Config& config, const TrainingRequest& request
     const auto& directory = config.output.directory;
     std::error_code failed;
     if (request.resume && request.checkpoint.empty() && !std::filesystem::is_directory(directory, failed))
-      throw UserError(fmt::format("{}: there is no such folder to go on from: train there first", directory));
+      throw UserError(fmt::format("{} holds no checkpoint: there is no such folder; train there first", directory));
     std::filesystem::create_directories(directory, failed);
     if (failed)
       throw UserError(

@@ -291,6 +291,10 @@ class Checkpoints(SameBits):
         self.refused("nowhere.h5", arguments=["--checkpoint", "nowhere.h5"])
         result = self.train(2, "empty", "--resume", code=2)
         self.assertIn("holds no checkpoint", result.stderr)
+        self.assertFalse((self.folder / "empty").exists())
+
+    def test_fewer_rounds_than_done(self):
+        self.assertIn("has done 3", self.train(2, "out", "--resume", "--set", "federation.rounds=2", code=2).stderr)
 
     def test_wrong_configuration(self):
         self.refused("model.inducing = 9", "checkpoint: 7", self.newest("out").name, arguments=["--set", "model.inducing=9"])
