@@ -35,9 +35,9 @@ model::Client pooled_client(int events, int nodes, int inducing, int width) {
   for (int q = 0; q < nodes; ++q) r.nodes.push_back(100.0 * (q + 0.5) / nodes);
   r.node_weights.assign(nodes, 100.0 / nodes * 50);
   r.span = {0, 100};
-  gpu::Encoder encoder;
-  encoder.width = width;
-  return model::make_client(0, encoder, {r}, inducing, 1.0);
+  config::Model model;
+  model.width = width;
+  return model::make_client(0, model::make_embedding(model, {}), {r}, inducing, 1.0);
 }
 
 void local_epoch(benchmark::State& state) {
@@ -46,7 +46,7 @@ void local_epoch(benchmark::State& state) {
   model::LocalOptions options;
   options.training.epochs = 1;
   auto client = pooled_client(events, nodes, inducing, 32);
-  const auto prior = model::initial_prior(options.model, client.encoder, 1);
+  const auto prior = model::initial_prior(options.model, client.embedding, 1);
   const std::vector<model::ClientPoints> points{{&client, &client.training}};
   const model::ClientBatch batch(points, {prior}, 1, options.model.jitter, true, false);
   const gpu::Exec exec;
@@ -54,7 +54,7 @@ void local_epoch(benchmark::State& state) {
   Kokkos::deep_copy(adam.prior_sd, 1.0);
   std::uint32_t epoch = 0;
   for (auto _ : state) {
-    model::local_epoch(exec, batch.batch(), batch.fields(), adam, {}, options, {1, 0, epoch++, 0}, 1);
+    model::local_epoch(exec, batch.batch(), batch.fields(), batch.encoder(), adam, {}, options, {1, 0, epoch++, 0}, 1);
     exec.fence();
   }
   state.counters["GFLOP/s"] = benchmark::Counter(epoch_flops(events + nodes, inducing, 32) * 1e-9,

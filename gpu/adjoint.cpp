@@ -1,8 +1,9 @@
-// The hand-written adjoint of the surrogate J (spec 1.6) with respect to w, in four launches:
+// The hand-written adjoint of the surrogate J (spec 1.6) with respect to w, in four launches
 //   prepare   per problem  B = L^-T (I - Sigma_v) [M x M],  a = L^-T mu_v [M]
 //   tiles     per task     kbar = B V alpha + a rho' [M x T]; G = kbar o k; sums over the tile's columns
-//   finish    per problem  Lbar = -tril(B S + a y'), S = V alpha V', y = V rho; dJ/dK; inducing side; encoder
-//   collect   per client   sum over realisations
+//   finish    per problem  Lbar = -tril(B S + a y'), S = V alpha V', y = V rho; dJ/dK; inducing side
+//   collect   per client   sum over realisations for log r, log l
+// and the encoder's own adjoint between the last two, from dJ/dh at columns and inducing points.
 // kbar = L^-T dJ/dV because dJ/dV = rho mu_v' + (I - Sigma_v) V alpha: one matrix product a tile instead of two and a
 // solve.
 #include "gpu/dense.hpp"
@@ -36,10 +37,10 @@ void prepare(const Exec& exec, const Batch& b, const Fields& f) {
       });
 }
 
-// Per team: V alpha, later dJ/dh of the columns and the inputs of the embedding; G [M x T]; rho, column sums [T].
+// Per team: V alpha, G [M x T]; rho, column sums [T].
 KOKKOS_INLINE_FUNCTION Index tiles_scratch(const Batch& b) {
   const Index t = b.most_tile, m = b.most_inducing;
-  return 2 * m * t + 2 * t + static_cast<Index>(b.most_width) * t + static_cast<Index>(b.most_inputs + 1) * t;
+  return 2 * m * t + 2 * t;
 }
 
 template <class D>
@@ -53,7 +54,7 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         const int i = b.tile_realisation(tile);
         const int client = b.client(i), problem = b.problem(i) + sample, p = b.parameters(client);
         const Encoder& encoder = b.encoder(client);
-        const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile), d = encoder.dimension();
+        const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile), d = encoder.dimension;
         const double* w = f.weights.data() + b.weights(client) + static_cast<Index>(sample) * p;
         const double variance = math::exp(w[p - 2]);
         const double inverse_square = math::exp(-2 * w[p - 1]);  // 1 / l^2
@@ -71,8 +72,7 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         double* g = scratch.take(static_cast<Index>(m) * n);
         double* rho = scratch.take(n);
         double* column_sum = scratch.take(n);
-        double* hbar = scratch.take(static_cast<Index>(d) * n);
-        double* inputs = scratch.take(encoder.scratch(n));
+        double* hbar = f.embedding_adjoint.data() + b.embedding(problem) + static_cast<Index>(first) * d;  // [D x T]
 
         team_for(member, n, [=](Index c) { rho[c] = scale * (beta[c] - alpha[c] * (offset + mean[c])); });
         team_for_2d(member, m, n, [=](int r, int c) {
@@ -115,20 +115,17 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
             team_sum(member, n, [&](Index c) { return column_sum[c] - 0.5 * scale * alpha[c] * variance; });
         const double log_lengthscale =
             -team_sum(member, static_cast<Index>(d) * n, [&](Index j) { return h[j] * hbar[j]; });
-        double* gradient = f.task_gradient.data() + b.task_gradient(task);  // [P]
-        embed_adjoint<D>(member, encoder, f.time.data() + b.column(i) + first, n, h, hbar, gradient, inputs);
         if (member.team_rank() == 0) {
-          gradient[p - 2] = log_variance;
-          gradient[p - 1] = log_lengthscale;
+          f.task_scalars(2 * task) = log_variance;
+          f.task_scalars(2 * task + 1) = log_lengthscale;
         }
       });
 }
 
-// Per team: four matrices [M x M], row sums and y [M], embeddings' adjoints [2 D x M], inputs of the embedding,
-// gradient [P].
+// Per team: four matrices [M x M], row sums and y [M], sum_n G_mn h_n [D x M].
 KOKKOS_INLINE_FUNCTION Index finish_scratch(const Batch& b) {
   const Index m = b.most_inducing, d = b.most_width;
-  return 4 * m * m + 3 * m + 2 * d * m + (b.most_inputs + 1) * m + d * (b.most_inputs + 1) + 2;
+  return 4 * m * m + 3 * m + d * m;
 }
 
 template <class D>
@@ -140,7 +137,7 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
         const int client = b.client(i), p = b.parameters(client);
         if (f.step_taken(client) == 0) return;
         const Encoder& encoder = b.encoder(client);
-        const int m = b.inducing(i), d = encoder.dimension();
+        const int m = b.inducing(i), d = encoder.dimension;
         const Index mm = static_cast<Index>(m) * m;
         const double* w = f.weights.data() + b.weights(client) + static_cast<Index>(sample) * p;
         const double inverse_square = math::exp(-2 * w[p - 1]);
@@ -158,9 +155,7 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
         double* rowsum = scratch.take(m);
         double* ones = scratch.take(m);
         double* hg = scratch.take(static_cast<Index>(d) * m);
-        double* hbar = scratch.take(static_cast<Index>(d) * m);
-        double* inputs = scratch.take(encoder.scratch(m));
-        double* own = scratch.take(p);
+        double* hbar = f.inducing_embedding_adjoint.data() + b.inducing_embedding(problem);  // [D x M]
         const int tile_begin = b.tile_begin(i), tile_end = b.tile_begin(i + 1);
         const auto sum_tasks = [=](const Array<double>& partial, const Array<Index>& offset, Index at) {
           double sum = 0;
@@ -214,12 +209,17 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
         member.team_barrier();
         const double lengthscale =
             -team_sum(member, static_cast<Index>(d) * m, [&](Index j) { return hz[j] * hbar[j]; });
-        embed_adjoint<D>(member, encoder, f.inducing_time.data() + b.vector(i), m, hz, hbar, own, inputs);
-        double* gradient = f.problem_gradient.data() + b.problem_gradient(problem);
-        team_for(member, p, [=](Index j) {
-          const double at_inducing = j < p - 2 ? own[j] : (j == p - 2 ? zz : lengthscale);
-          gradient[j] = at_inducing + sum_tasks(f.task_gradient, b.task_gradient, j);
-        });
+        if (member.team_rank() == 0) {
+          double log_variance = zz, log_lengthscale = lengthscale;
+          for (int tile = tile_begin; tile < tile_end; ++tile) {
+            if (f.tile_scale(tile) == 0) continue;
+            const Index task = b.tile_task(tile) + sample;
+            log_variance += f.task_scalars(2 * task);
+            log_lengthscale += f.task_scalars(2 * task + 1);
+          }
+          f.problem_scalars(2 * problem) = log_variance;
+          f.problem_scalars(2 * problem + 1) = log_lengthscale;
+        }
       });
 }
 
@@ -229,23 +229,32 @@ void collect(const Exec& exec, const Batch& b, const Fields& f) {
         const int client = member.league_rank();
         const int p = b.parameters(client);
         const int begin = b.client_realisations(client), end = b.client_realisations(client + 1);
-        team_for(member, static_cast<Index>(b.samples(client)) * p, [=](Index at) {
-          const int sample = static_cast<int>(at / p), j = static_cast<int>(at % p);
+        team_for(member, 2 * static_cast<Index>(b.samples(client)), [=](Index at) {
+          const Index sample = at / 2, j = at % 2;
           double sum = 0;
-          for (int i = begin; i < end; ++i) sum += f.problem_gradient(b.problem_gradient(b.problem(i) + sample) + j);
-          f.gradient(b.weights(client) + at) = sum;
+          for (int i = begin; i < end; ++i) sum += f.problem_scalars(2 * (b.problem(i) + sample) + j);
+          f.gradient(b.weights(client) + sample * p + p - 2 + j) = sum;
         });
       });
 }
 
 }  // namespace
 
-void adjoint(const Exec& exec, const Batch& batch, const Fields& fields) {
+void embed(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOperator& encoder, bool batch_only) {
+  const Region region("fedpp::embed");
+  encoder.embed(exec, batch, fields, batch_only);
+}
+
+void adjoint(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOperator& encoder) {
   with_dense([&]<class D>() {
     prepare<D>(exec, batch, fields);
     tiles<D>(exec, batch, fields);
     finish<D>(exec, batch, fields);
   });
+  {
+    const Region region("fedpp::embed_adjoint");
+    encoder.adjoint(exec, batch, fields);
+  }
   collect(exec, batch, fields);
 }
 

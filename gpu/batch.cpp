@@ -44,26 +44,33 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
     encoders.push_back(c.encoder);
     weights.push_back(advance(total.weights, static_cast<Index>(c.samples) * p));
     posterior.push_back(advance(total.posterior, p));
-    batch.most_width = std::max(batch.most_width, c.encoder.dimension());
-    batch.most_inputs = std::max(batch.most_inputs, c.encoder.inputs());
+    batch.most_width = std::max(batch.most_width, c.encoder.dimension);
+    batch.most_inputs = std::max(batch.most_inputs, c.encoder.inputs);
   }
 
   Ints client, inducing, columns, first_problem, tile_begin{0};
   Offsets column, vector, square;
   Ints problem_realisation, problem_sample;
-  Offsets matrix, embedding, inducing_embedding, problem_square, problem_vector, problem_column, problem_gradient;
+  Offsets matrix, embedding, inducing_embedding, problem_square, problem_vector, problem_column, problem_point,
+      problem_slot;
+  Offsets input, inducing_input, slot;
+  Ints stream_begin{0}, stream_realisation, stream_tokens, stream_slot, client_pieces{0};
+  Offsets stream_token, stream_input;
+  Ints piece_realisation, piece_tile, piece_first, piece_points, piece_task, piece_of_task, piece_sample;
+  Offsets piece_gradient;
   Ints tile_realisation, tile_first, tile_size, tile_task;
   Offsets tile_square, tile_vector;
   Ints task_tile, task_sample;
-  Offsets task_square, task_vector, task_embedding, task_gradient;
+  Offsets task_square, task_vector, task_embedding;
   for (int i = 0; i < static_cast<int>(realisations.size()); ++i) {
     const auto& r = realisations[i];
     const auto& c = clients.at(r.client);
     assert(r.inducing >= 1 && (i == 0 || realisations[i - 1].client <= r.client));
-    const Index m = r.inducing, d = c.encoder.dimension(), n = r.columns, p = c.encoder.parameters();
+    const Index m = r.inducing, d = c.encoder.dimension, n = r.columns, inputs = c.encoder.inputs;
     while (static_cast<int>(client_tiles.size()) <= r.client) {  // clients without realisations in between
       client_tiles.push_back(static_cast<int>(tile_realisation.size()));
       client_realisations.push_back(i);
+      client_pieces.push_back(static_cast<int>(piece_realisation.size()));
     }
     client.push_back(r.client);
     inducing.push_back(r.inducing);
@@ -71,6 +78,19 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
     column.push_back(advance(total.column, n));
     vector.push_back(advance(total.vector, m));
     square.push_back(advance(total.square, m * m));
+    input.push_back(advance(total.input, inputs * n));
+    inducing_input.push_back(advance(total.inducing_input, inputs * m));
+    Index passed = 0;
+    for (const int length : r.streams) {
+      stream_realisation.push_back(i);
+      stream_tokens.push_back(length);
+      stream_slot.push_back(static_cast<int>(passed));
+      stream_token.push_back(advance(total.token, length));
+      stream_input.push_back(advance(total.token_input, inputs * length));
+      passed += length + 1;
+    }
+    stream_begin.push_back(static_cast<int>(stream_tokens.size()));
+    slot.push_back(advance(total.slot, passed));
     first_problem.push_back(static_cast<int>(problem_realisation.size()));
     for (int s = 0; s < c.samples; ++s) {
       problem_realisation.push_back(i);
@@ -81,8 +101,22 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
       problem_square.push_back(advance(total.problem_square, m * m));
       problem_vector.push_back(advance(total.problem_vector, m));
       problem_column.push_back(advance(total.problem_column, n));
-      problem_gradient.push_back(advance(total.problem_gradient, p));
+      problem_point.push_back(advance(total.problem_point, n + m));
+      problem_slot.push_back(advance(total.problem_slot, passed));
     }
+    const auto add_piece = [&](int tile, int first_point, int points) {
+      piece_realisation.push_back(i);
+      piece_tile.push_back(tile);
+      piece_first.push_back(first_point);
+      piece_points.push_back(points);
+      batch.most_piece = std::max(batch.most_piece, points);
+      piece_task.push_back(static_cast<int>(piece_of_task.size()));
+      for (int s = 0; s < c.samples; ++s) {
+        piece_of_task.push_back(static_cast<int>(piece_realisation.size()) - 1);
+        piece_sample.push_back(s);
+        piece_gradient.push_back(advance(total.piece_gradient, c.encoder.weights()));
+      }
+    };
     int first = 0;
     for (const int size : tile_sizes(static_cast<int>(n))) {
       const int tile = static_cast<int>(tile_realisation.size());
@@ -98,10 +132,15 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
         task_square.push_back(advance(total.task_square, m * m));
         task_vector.push_back(advance(total.task_vector, m));
         task_embedding.push_back(advance(total.task_embedding, d * m));
-        task_gradient.push_back(advance(total.task_gradient, p));
       }
+      add_piece(tile, first, size);
       first += size;
       batch.most_tile = std::max(batch.most_tile, size);
+    }
+    first = 0;
+    for (const int size : tile_sizes(r.inducing)) {
+      add_piece(-1, first, size);
+      first += size;
     }
     tile_begin.push_back(static_cast<int>(tile_realisation.size()));
     batch.most_inducing = std::max(batch.most_inducing, r.inducing);
@@ -109,6 +148,7 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
   while (client_tiles.size() <= clients.size()) {
     client_tiles.push_back(static_cast<int>(tile_realisation.size()));
     client_realisations.push_back(static_cast<int>(realisations.size()));
+    client_pieces.push_back(static_cast<int>(piece_realisation.size()));
   }
 
   batch.clients = static_cast<int>(clients.size());
@@ -116,6 +156,9 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
   batch.problems = static_cast<int>(problem_realisation.size());
   batch.tiles = static_cast<int>(tile_realisation.size());
   batch.tasks = static_cast<int>(task_tile.size());
+  batch.pieces = static_cast<int>(piece_realisation.size());
+  batch.piece_tasks = static_cast<int>(piece_of_task.size());
+  batch.streams = static_cast<int>(stream_tokens.size());
 
   const auto ints = [](const char* label, const Ints& host) { return to_device<int>(label, host); };
   const auto offsets = [](const char* label, const Offsets& host) { return to_device<Index>(label, host); };
@@ -142,7 +185,8 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
   batch.problem_square = offsets("problem_square", problem_square);
   batch.problem_vector = offsets("problem_vector", problem_vector);
   batch.problem_column = offsets("problem_column", problem_column);
-  batch.problem_gradient = offsets("problem_gradient", problem_gradient);
+  batch.problem_point = offsets("problem_point", problem_point);
+  batch.problem_slot = offsets("problem_slot", problem_slot);
   batch.tile_realisation = ints("tile_realisation", tile_realisation);
   batch.tile_first = ints("tile_first", tile_first);
   batch.tile_columns = ints("tile_columns", tile_size);
@@ -154,7 +198,24 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
   batch.task_square = offsets("task_square", task_square);
   batch.task_vector = offsets("task_vector", task_vector);
   batch.task_embedding = offsets("task_embedding", task_embedding);
-  batch.task_gradient = offsets("task_gradient", task_gradient);
+  batch.client_pieces = ints("client_pieces", client_pieces);
+  batch.input = offsets("input", input);
+  batch.inducing_input = offsets("inducing_input", inducing_input);
+  batch.slot = offsets("slot", slot);
+  batch.piece_realisation = ints("piece_realisation", piece_realisation);
+  batch.piece_tile = ints("piece_tile", piece_tile);
+  batch.piece_first = ints("piece_first", piece_first);
+  batch.piece_points = ints("piece_points", piece_points);
+  batch.piece_task = ints("piece_task", piece_task);
+  batch.piece_of_task = ints("piece_of_task", piece_of_task);
+  batch.piece_sample = ints("piece_sample", piece_sample);
+  batch.piece_gradient = offsets("piece_gradient", piece_gradient);
+  batch.stream_begin = ints("stream_begin", stream_begin);
+  batch.stream_realisation = ints("stream_realisation", stream_realisation);
+  batch.stream_tokens = ints("stream_tokens", stream_tokens);
+  batch.stream_slot = ints("stream_slot", stream_slot);
+  batch.stream_token = offsets("stream_token", stream_token);
+  batch.stream_input = offsets("stream_input", stream_input);
   return batch;
 }
 

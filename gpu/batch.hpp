@@ -4,6 +4,11 @@
 //   tile      up to `tile_columns` columns (events and nodes) of one realisation: the unit of work and of partial sums,
 //             the same for any batch that a realisation is part of
 //   task      one (tile, sample)
+//   piece     what an encoder embeds at a time: a tile's columns, or up to `tile_columns` inducing points
+//   stream    a sequence whose events, its tokens, are the history of some points of a realisation
+//   slot      a position in a stream: a stream of n tokens has n + 1, slot j comes after j tokens; a realisation's
+//   slots
+//             are numbered through its streams
 //
 // Extents may differ from client to client and from realisation to realisation in every dimension.
 #pragma once
@@ -23,15 +28,17 @@ struct ClientExtent {
 
 /// Sizes and points of one realisation.
 struct RealisationExtent {
-  int client = 0;    ///< index into the clients of the batch; realisations are ordered by it
-  int inducing = 0;  ///< M >= 1
-  int columns = 0;   ///< N + Q: distinct event times and quadrature nodes, in any order
+  int client = 0;            ///< index into the clients of the batch; realisations are ordered by it
+  int inducing = 0;          ///< M >= 1
+  int columns = 0;           ///< N + Q: distinct event times and quadrature nodes, in any order
+  std::vector<int> streams;  ///< tokens of each stream of its history; empty where the encoder reads none
 };
 
 /// Device-side extents and offsets; copied into kernels by value.
 struct Batch {
   int clients = 0, realisations = 0, problems = 0, tiles = 0, tasks = 0;
-  int most_inducing = 0, most_width = 0, most_tile = 0, most_inputs = 0;  ///< for sizes of scratch
+  int pieces = 0, piece_tasks = 0, streams = 0;
+  int most_inducing = 0, most_width = 0, most_tile = 0, most_piece = 0, most_inputs = 0;  ///< for sizes of scratch
 
   // [clients]
   Array<int> samples, parameters;
@@ -40,12 +47,16 @@ struct Batch {
   Array<Index> posterior;          ///< offset of r[P], delta[P]
   Array<int> client_tiles;         ///< [clients + 1] first tile
   Array<int> client_realisations;  ///< [clients + 1] first realisation
+  Array<int> client_pieces;        ///< [clients + 1] first piece
 
   // [realisations]
   Array<int> client, inducing, columns, problem, tile_begin;  ///< problem: first one; tile_begin: [realisations + 1]
   Array<Index> column;                                        ///< offset of per-column arrays [N+Q]
   Array<Index> vector;                                        ///< offset of M-vectors (z, mu_v)
   Array<Index> square;                                        ///< offset of M x M matrices (F)
+  Array<Index> input, inducing_input;                         ///< offsets of the inputs [I x (N+Q)], [I x M]
+  Array<Index> slot;                                          ///< offset of per-slot arrays
+  Array<int> stream_begin;                                    ///< [realisations + 1] first stream
 
   // [problems]
   Array<int> problem_realisation, problem_sample;
@@ -55,7 +66,8 @@ struct Batch {
   Array<Index> problem_square;      ///< offset of K(z,z), L: [M x M]
   Array<Index> problem_vector;      ///< offset of M-vectors of a problem
   Array<Index> problem_column;      ///< offset of per-(sample, column) arrays
-  Array<Index> problem_gradient;    ///< offset of P-vectors of a problem
+  Array<Index> problem_point;       ///< offset of per-(sample, point) arrays [N+Q+M]
+  Array<Index> problem_slot;        ///< offset of per-(sample, slot) arrays
 
   // [tiles]
   Array<int> tile_realisation, tile_first, tile_columns,
@@ -64,14 +76,27 @@ struct Batch {
 
   // [tasks]
   Array<int> task_tile, task_sample;
-  Array<Index> task_square, task_vector, task_embedding,
-      task_gradient;  ///< offsets of partial sums [M x M], [M], [D x M], [P]
+  Array<Index> task_square, task_vector, task_embedding;  ///< offsets of partial sums [M x M], [M], [D x M]
+
+  // [pieces]
+  Array<int> piece_realisation, piece_tile, piece_first, piece_points;  ///< tile: -1 for inducing points
+  Array<int> piece_task;                                                ///< its first task
+  // [piece_tasks]
+  Array<int> piece_of_task, piece_sample;
+  Array<Index> piece_gradient;  ///< offset of partial sums [weights()]
+
+  // [streams]
+  Array<int> stream_realisation, stream_tokens;
+  Array<int> stream_slot;     ///< first slot within the realisation
+  Array<Index> stream_token;  ///< offset of per-token arrays
+  Array<Index> stream_input;  ///< offset of the tokens' inputs [I x tokens]
 
   /// Total lengths of the arrays that the offsets point into.
   struct Lengths {
     Index weights = 0, posterior = 0, column = 0, vector = 0, square = 0, matrix = 0, embedding = 0,
-          inducing_embedding = 0, problem_square = 0, problem_vector = 0, problem_column = 0, problem_gradient = 0,
-          tile_square = 0, tile_vector = 0, task_square = 0, task_vector = 0, task_embedding = 0, task_gradient = 0;
+          inducing_embedding = 0, problem_square = 0, problem_vector = 0, problem_column = 0, problem_point = 0,
+          problem_slot = 0, tile_square = 0, tile_vector = 0, task_square = 0, task_vector = 0, task_embedding = 0,
+          input = 0, inducing_input = 0, slot = 0, token = 0, token_input = 0, piece_gradient = 0;
   } lengths;
 };
 

@@ -1,81 +1,88 @@
-// Embeddings h(t) of the kernel (spec 1.7) and their adjoints, as team functions on one problem's tile.
-// The weights of an encoder come first in w, column-major: deep kernel [W (D x I), b (D)]; behind them [log r, log l].
-// A further encoder: a value of EncoderKind, its sizes here, and a branch in embed() and embed_adjoint().
+// Encoders: the embedding h of the kernel at a realisation's points (spec 1.7), its adjoint, and who knows them.
+//
+// An encoder sees a point as I numbers, its inputs, and for a history encoder as the history before it: the events
+// ("tokens") of its stream that came first. Which numbers those are is the caller's business (src/model/inputs.hpp).
+// A further encoder is one new file that defines an EncoderFamily, and one line in gpu/encoders.cpp.
 #pragma once
 
-#include "gpu/dense.hpp"
-#include "gpu/elementary.hpp"
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "gpu/kokkos.hpp"
 
 namespace fedpp::gpu {
 
-enum class EncoderKind : int {
-  kRbf,        ///< h(t) = t
-  kDeepKernel  ///< h(t) = tanh(W x(t) + b), x = [tau; sin, cos of the periods], tau = 2 t / T - 1
-};
+struct Batch;
+struct Fields;
 
-struct Encoder {
-  static constexpr int kMostPeriods = 4;
+enum class EncoderKind : int { kRbf, kDeepKernel, kLstm, kAttention };
 
+/// What fixes the sizes of an encoder.
+struct EncoderShape {
   EncoderKind kind = EncoderKind::kDeepKernel;
-  int width = 32;                     ///< D
-  int periods = 0;                    ///< pairs of sine and cosine beside tau
-  double window = 100;                ///< T
-  double angular[kMostPeriods] = {};  ///< 2 pi / period, model clock
-  double phase[kMostPeriods] = {};    ///< angle at model time 0
-
-  KOKKOS_INLINE_FUNCTION int dimension() const { return kind == EncoderKind::kRbf ? 1 : width; }  ///< of h
-  KOKKOS_INLINE_FUNCTION int inputs() const { return 1 + 2 * periods; }                           ///< I
-  KOKKOS_INLINE_FUNCTION int weights() const { return kind == EncoderKind::kRbf ? 0 : width * (inputs() + 1); }
-  KOKKOS_INLINE_FUNCTION int parameters() const { return weights() + 2; }  ///< P: and log r, log l
-
-  /// The inputs of the deep kernel at model time t, and the 1 that multiplies b: x[I + 1].
-  KOKKOS_INLINE_FUNCTION void input(double t, double* x) const {
-    x[0] = 2 * t / window - 1;
-    for (int k = 0; k < periods; ++k) {
-      const double angle = angular[k] * t + phase[k];
-      x[1 + 2 * k] = math::sin(angle);
-      x[2 + 2 * k] = math::cos(angle);
-    }
-    x[inputs()] = 1;
-  }
-
-  /// Doubles of scratch that embed() and embed_adjoint() need for n points.
-  KOKKOS_INLINE_FUNCTION Index scratch(int n) const {
-    return kind == EncoderKind::kRbf ? 0 : static_cast<Index>(inputs() + 1) * n;
-  }
+  int width = 32;      ///< H: units of a layer
+  int layers = 2;      ///< L, of a history encoder
+  int inputs = 1;      ///< I: numbers that describe a point
+  int type_width = 0;  ///< A: size of the embedding of a token's type (history encoders; 0: none)
+  int types = 0;       ///< K: event types, where they are embedded
 };
 
-/// h[D x n] at the model times t[n].
-template <class D>
-KOKKOS_INLINE_FUNCTION void embed(const Member& member, const Encoder& encoder, const double* w, const double* t, int n,
-                                  double* h, double* scratch) {
-  if (encoder.kind == EncoderKind::kRbf) {
-    team_for(member, n, [=](Index i) { h[i] = t[i]; });
-    member.team_barrier();
-    return;
-  }
-  const int rows = encoder.inputs() + 1;
-  const int dimension = encoder.width;
-  team_for(member, n, [=, &encoder](Index i) { encoder.input(t[i], scratch + i * rows); });
-  member.team_barrier();
-  D::gemm(member, Op::kNone, Op::kNone, dimension, n, rows, 1.0, w, dimension, scratch, rows, 0.0, h, dimension);
-  team_for(member, static_cast<Index>(dimension) * n, [=](Index i) { h[i] = fast_tanh(h[i]); });
-  member.team_barrier();
-}
+/// A shape with what follows from it; copied into kernels by value. The kernel's own parameters [log r, log l] stand
+/// behind the weights w~.
+struct Encoder : EncoderShape {
+  int dimension = 0;     ///< D: size of h
+  int weight_count = 0;  ///< of w~
 
-/// Adjoint of embed(): dw[weights] = sum_n (dh/dw)' hbar_n; hbar[D x n] is overwritten.
-template <class D>
-KOKKOS_INLINE_FUNCTION void embed_adjoint(const Member& member, const Encoder& encoder, const double* t, int n,
-                                          const double* h, double* hbar, double* dw, double* scratch) {
-  if (encoder.kind == EncoderKind::kRbf) return;
-  const int rows = encoder.inputs() + 1;
-  const int dimension = encoder.width;
-  team_for(member, n, [=, &encoder](Index i) { encoder.input(t[i], scratch + i * rows); });
-  team_for(member, static_cast<Index>(dimension) * n, [=](Index i) { hbar[i] *= 1 - h[i] * h[i]; });
-  member.team_barrier();
-  D::gemm(member, Op::kNone, Op::kTranspose, dimension, rows, n, 1.0, hbar, dimension, scratch, rows, 0.0, dw,
-          dimension);
-}
+  KOKKOS_INLINE_FUNCTION int weights() const { return weight_count; }
+  KOKKOS_INLINE_FUNCTION int parameters() const { return weight_count + 2; }  ///< P
+};
+
+/// The encoder of a shape. Sizes that do not matter to its kind are ignored.
+Encoder make_encoder(const EncoderShape& shape);
+
+/// The embedding of one batch: constructed when the batch's data are on the device, since it lays out its work space
+/// by them; one launch sequence over all clients, samples and realisations a call.
+class EncoderOperator {
+ public:
+  virtual ~EncoderOperator() = default;
+  /// fields.embedding [D x (N+Q)] and fields.inducing_embedding [D x M] of every problem, from fields.weights. Tiles
+  /// with tile_scale = 0 are skipped where `batch_only`.
+  virtual void embed(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only) = 0;
+  /// fields.gradient [weights() of each (client, sample)] from fields.embedding_adjoint and
+  /// fields.inducing_embedding_adjoint, over the tiles of the mini-batch and the inducing points of realisations that
+  /// have one; embed() came before with the same weights. The adjoints given may be overwritten.
+  virtual void adjoint(const Exec& exec, const Batch& batch, const Fields& fields) = 0;
+};
+
+/// The operator of a batch whatever its clients' encoders. `with_gradient`: adjoint() will be called.
+std::unique_ptr<EncoderOperator> make_encoder_operator(const Batch& batch, const Fields& fields, bool with_gradient);
+
+/// What is known of a kind of encoder without data. Stateless.
+class EncoderFamily {
+ public:
+  virtual ~EncoderFamily() = default;
+  virtual const char* name() const = 0;  ///< as in the configuration
+  virtual bool reads_history() const = 0;
+  virtual int dimension(const EncoderShape& shape) const = 0;
+  virtual int weights(const EncoderShape& shape) const = 0;
+  /// Mean and sd [weights] of the distribution that w~ is drawn from at the start; the sd is also the unit of the
+  /// prior's (1: as it is).
+  struct Start {
+    std::vector<double> mean, sd;
+  };
+  virtual Start start(const EncoderShape& shape) const = 0;
+  virtual std::unique_ptr<EncoderOperator> make_operator(const Batch& batch, const Fields& fields,
+                                                         bool with_gradient) const = 0;
+  /// Doubles of work space that an operator allocates for one sample of a realisation, an upper bound: tokens and
+  /// streams of its history, points = N + Q + M, pieces as in batch.hpp.
+  virtual Index workspace(const Encoder& encoder, Index tokens, Index streams, Index points, Index pieces,
+                          bool with_gradient) const = 0;
+};
+
+/// The registered families; by kind, and by name (nullptr: none of that name).
+const std::vector<const EncoderFamily*>& encoder_families();
+const EncoderFamily& encoder_family(EncoderKind kind);
+const EncoderFamily* encoder_family(const std::string& name);
 
 }  // namespace fedpp::gpu

@@ -1,23 +1,14 @@
 // K(z,z) and its Cholesky factor per problem, with the jitter policy of spec 1.4 inside the kernel.
-#include "gpu/encoder.hpp"
 #include "gpu/kernel_matrix.hpp"
 #include "gpu/kernels.hpp"
+#include "gpu/pieces.hpp"
 
 namespace fedpp::gpu {
 
 namespace {
 
-// Per team: inputs of the embedding [(I+1) M], norms [2M].
-KOKKOS_INLINE_FUNCTION Index scratch_size(const Batch& b) {
-  return static_cast<Index>(b.most_inputs + 3) * b.most_inducing;
-}
-
-/// Whether a tile of the realisation is in the mini-batch.
-KOKKOS_INLINE_FUNCTION bool in_mini_batch(const Batch& b, const Fields& f, int realisation) {
-  for (int tile = b.tile_begin(realisation); tile < b.tile_begin(realisation + 1); ++tile)
-    if (f.tile_scale(tile) != 0) return true;
-  return false;
-}
+// Per team: norms [2M].
+KOKKOS_INLINE_FUNCTION Index scratch_size(const Batch& b) { return 2 * static_cast<Index>(b.most_inducing); }
 
 template <class D>
 void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit, bool batch_only) {
@@ -33,13 +24,11 @@ void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit,
         const int p = b.parameters(client);
         const double* w = f.weights.data() + b.weights(client) + static_cast<Index>(b.problem_sample(problem)) * p;
         const double variance = math::exp(w[p - 2]), lengthscale = math::exp(w[p - 1]);
-        const double* z = f.inducing_time.data() + b.vector(i);
-        double* h = f.inducing_embedding.data() + b.inducing_embedding(problem);  // [D x M]
-        double* k = f.kzz.data() + b.problem_square(problem);                     // [M x M]
-        double* l = f.factor.data() + b.problem_square(problem);                  // [M x M]
+        const double* h = f.inducing_embedding.data() + b.inducing_embedding(problem);  // [D x M]
+        double* k = f.kzz.data() + b.problem_square(problem);                           // [M x M]
+        double* l = f.factor.data() + b.problem_square(problem);                        // [M x M]
         Scratch scratch(member, scratch_size(b));
-        embed<D>(member, encoder, w, z, m, h, scratch.take(encoder.scratch(m)));
-        rbf_block<D>(member, encoder.dimension(), variance, lengthscale, m, h, m, h, k, scratch.take(2 * m));
+        rbf_block<D>(member, encoder.dimension, variance, lengthscale, m, h, m, h, k, scratch.take(2 * m));
         double relative = f.base_jitter(client);
         int info = 0;
         for (;;) {

@@ -1,5 +1,4 @@
 // V = L^-1 kappa(z, t) at a realisation's columns, and the moments of f there (spec 1.2).
-#include "gpu/encoder.hpp"
 #include "gpu/kernel_matrix.hpp"
 #include "gpu/kernels.hpp"
 
@@ -7,10 +6,8 @@ namespace fedpp::gpu {
 
 namespace {
 
-// Per team: inputs of the embedding [(I+1) T] or norms [M + T].
-KOKKOS_INLINE_FUNCTION Index features_scratch(const Batch& b) {
-  return static_cast<Index>(b.most_inputs + 2) * b.most_tile + b.most_inducing;
-}
+// Per team: norms [M + T].
+KOKKOS_INLINE_FUNCTION Index features_scratch(const Batch& b) { return b.most_tile + b.most_inducing; }
 
 template <class D>
 void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_only) {
@@ -22,15 +19,13 @@ void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_
         const int i = b.tile_realisation(tile);
         const int client = b.client(i), problem = b.problem(i) + sample;
         const Encoder& encoder = b.encoder(client);
-        const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile), d = encoder.dimension();
+        const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile), d = encoder.dimension;
         const int p = b.parameters(client);
         const double* w = f.weights.data() + b.weights(client) + static_cast<Index>(sample) * p;
-        const double* t = f.time.data() + b.column(i) + first;
-        double* h = f.embedding.data() + b.embedding(problem) + static_cast<Index>(first) * d;  // [D x T]
-        double* k = f.k.data() + b.matrix(problem) + static_cast<Index>(first) * m;             // [M x T]
-        double* v = f.v.data() + b.matrix(problem) + static_cast<Index>(first) * m;             // [M x T]
+        const double* h = f.embedding.data() + b.embedding(problem) + static_cast<Index>(first) * d;  // [D x T]
+        double* k = f.k.data() + b.matrix(problem) + static_cast<Index>(first) * m;                   // [M x T]
+        double* v = f.v.data() + b.matrix(problem) + static_cast<Index>(first) * m;                   // [M x T]
         Scratch scratch(member, features_scratch(b));
-        embed<D>(member, encoder, w, t, n, h, scratch.take(encoder.scratch(n)));
         rbf_block<D>(member, d, math::exp(w[p - 2]), math::exp(w[p - 1]), m,
                      f.inducing_embedding.data() + b.inducing_embedding(problem), n, h, k, scratch.take(m + n));
         team_for(member, static_cast<Index>(m) * n, [=](Index j) { v[j] = k[j]; });

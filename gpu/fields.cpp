@@ -1,5 +1,7 @@
 #include "gpu/fields.hpp"
 
+#include <numeric>
+
 namespace fedpp::gpu {
 
 namespace {
@@ -11,10 +13,10 @@ Array<double> doubles(const std::string& label, Index n) {
 Fields make_fields(const Batch& batch, bool with_gradient) {
   const auto& n = batch.lengths;
   Fields f;
-  f.time = doubles("time", n.column);
+  f.input = doubles("input", n.input);
   f.multiplicity = doubles("multiplicity", n.column);
   f.node_weight = doubles("node_weight", n.column);
-  f.inducing_time = doubles("inducing_time", n.vector);
+  f.inducing_input = doubles("inducing_input", n.inducing_input);
   f.client_id = Array<std::int64_t>("client_id", batch.clients);
   f.least_events = Array<double>("least_events", batch.clients);
   f.base_jitter = Array<double>("base_jitter", batch.clients);
@@ -54,8 +56,11 @@ Fields make_fields(const Batch& batch, bool with_gradient) {
     f.task_vector = doubles("task_vector", n.task_vector);
     f.task_rowsum = doubles("task_rowsum", n.task_vector);
     f.task_embedding = doubles("task_embedding", n.task_embedding);
-    f.task_gradient = doubles("task_gradient", n.task_gradient);
-    f.problem_gradient = doubles("problem_gradient", n.problem_gradient);
+    f.task_scalars = doubles("task_scalars", 2 * static_cast<Index>(batch.tasks));
+    f.problem_scalars = doubles("problem_scalars", 2 * static_cast<Index>(batch.problems));
+    f.embedding_adjoint = doubles("embedding_adjoint", n.embedding);
+    f.inducing_embedding_adjoint = doubles("inducing_embedding_adjoint", n.inducing_embedding);
+    f.piece_gradient = doubles("piece_gradient", n.piece_gradient);
     f.gradient = doubles("gradient", n.weights);
   }
   const Batch b = batch;
@@ -72,11 +77,16 @@ Fields make_fields(const Batch& batch, bool with_gradient) {
 
 Index field_doubles(const ClientExtent& client, const RealisationExtent& realisation, bool with_gradient) {
   const Index m = realisation.inducing, n = realisation.columns, s = client.samples;
-  const Index d = client.encoder.dimension(), p = client.encoder.parameters();
-  const Index tiles = (n + tile_columns() - 1) / tile_columns();
-  Index total =
-      n * 8 + 2 * m + m * m + s * (2 * m * m + d * m + d * n + 2 * m * n + 2 * n) + tiles * (m * m + m + kTileSums);
-  if (with_gradient) total += s * (m * m + m + p + tiles * (m * m + 2 * m + d * m + p));
+  const Index d = client.encoder.dimension, inputs = client.encoder.inputs;
+  const Index tiles = (n + tile_columns() - 1) / tile_columns(), streams = realisation.streams.size();
+  const Index pieces = tiles + (m + tile_columns() - 1) / tile_columns();
+  const Index tokens = std::accumulate(realisation.streams.begin(), realisation.streams.end(), Index{0});
+  Index total = n * (7 + inputs) + m * (1 + inputs) + tokens * (1 + inputs) + m * m +
+                s * (2 * m * m + d * m + d * n + 2 * m * n + 2 * n) + tiles * (m * m + m + kTileSums);
+  total +=
+      s * encoder_family(client.encoder.kind).workspace(client.encoder, tokens, streams, n + m, pieces, with_gradient);
+  if (with_gradient)
+    total += s * (m * m + m + d * m + d * n + tiles * (m * m + 2 * m + d * m) + pieces * client.encoder.weights());
   return total;
 }
 

@@ -19,10 +19,14 @@ enum TileSum : int {
 
 struct Fields {
   // data
-  Array<double> time;             // [column]  model clock
+  Array<double> input;            // [input]   what the encoder sees of the columns
   Array<double> multiplicity;     // [column]  n: 0 at nodes
   Array<double> node_weight;      // [column]  omega: 0 at events
-  Array<double> inducing_time;    // [vector]  z
+  Array<double> inducing_input;   // [inducing_input] and of z
+  Array<int> slot;                // [column]  where its stream stands just before it, within the realisation
+  Array<int> inducing_slot;       // [vector]
+  Array<double> token_input;      // [token_input] the history: inputs of the streams' tokens
+  Array<int> token_type;          // [token]
   Array<std::int64_t> client_id;  // [client]  global number, keys the random numbers
   Array<double> least_events;     // [client]  half an event, tempered: floor of m
   Array<double> base_jitter;      // [client]  relative jitter of K(z,z) that a factorisation starts with
@@ -34,12 +38,12 @@ struct Fields {
   Array<double> v_factor;      // [square]    F lower, Sigma_v = F' F           (update_variational)
   Array<double> rate, offset;  // [client]    m, nu                             (update_rate, update_offset)
   // kernel matrices
-  Array<double> inducing_embedding;  // [inducing_embedding] h(z)                 (factorise)
+  Array<double> inducing_embedding;  // [inducing_embedding] h(z)                 (embed)
   Array<double> kzz, factor;         // [problem_square] K(z,z) with jitter, L        (factorise)
   Array<double> jitter;              // [problem]   largest relative jitter used since the fields were made (factorise)
   Array<int> info;                   // [problem]   0, or 1 + index of the first pivot that failed at the largest jitter
   Array<double> pivot;      // [problem]   smallest pivot L_ii^2 of the last factorisation, or the one that failed
-  Array<double> embedding;  // [embedding] h at columns                      (features)
+  Array<double> embedding;  // [embedding] h at columns                      (embed)
   Array<double> k, v;       // [matrix]    kappa(z, t), V = L^-1 k           (features)
   // moments
   Array<double> projection;                  // [problem_column] V' mu_v: mean of f less nu   (moments)
@@ -58,9 +62,11 @@ struct Fields {
   Array<double> task_vector;         // [task_vector]    V rho
   Array<double> task_rowsum;         // [task_vector]    sum_n G_mn
   Array<double> task_embedding;      // [task_embedding] sum_n G_mn h_n
-  Array<double> task_gradient;       // [task_gradient]
-  Array<double> problem_gradient;    // [problem_gradient]
-  Array<double> gradient;            // [weights]   dJ/dw per sample, summed over realisations
+  Array<double> task_scalars;        // [task][2]   by log r, log l
+  Array<double> problem_scalars;     // [problem][2]
+  Array<double> embedding_adjoint, inducing_embedding_adjoint;  // dJ/dh, as the embeddings
+  Array<double> piece_gradient;                                 // [piece_gradient] by w~, of a piece
+  Array<double> gradient;  // [weights]   dJ/dw per sample, summed over realisations
 };
 
 /// Allocates what prediction and E-steps need; with_gradient adds the adjoint's arrays. q(v) = N(0, I), tile_scale = 1.

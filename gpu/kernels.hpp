@@ -20,13 +20,18 @@ void draw_weights(const Exec& exec, const Batch& batch, const Fields& fields, co
 /// Relative jitter at which a client whose K(z,z) cannot be factorised reports itself failed (1.4).
 inline constexpr double kJitterLimit = 1e-2;
 
+/// Embeddings at columns and inducing points: encoder.embed(), in a region of its own (1.7).
+void embed(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOperator& encoder,
+           bool batch_only = false);
+
 /// K_w = kappa(z,z) + jitter r I = L L' (1.2, 1.4), from the client's base_jitter. A failed factorisation is retried
 /// with ten times the jitter (1e-12 after 0), up to `jitter_limit` (0: no retries); then info > 0, which stays until
 /// the caller clears it. Realisations without a tile in the mini-batch are skipped where `batch_only`.
 void factorise(const Exec& exec, const Batch& batch, const Fields& fields, double jitter_limit = kJitterLimit,
                bool batch_only = false);
 
-/// h, k and V = L^-1 k at the columns (1.2). Tiles with tile_scale = 0 are skipped where `batch_only`.
+/// k and V = L^-1 k at the columns (1.2), from their embeddings. Tiles with tile_scale = 0 are skipped where
+/// `batch_only`.
 void features(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only = false);
 
 /// Mean (less nu) and variance of f at the columns, per sample (1.2).
@@ -52,7 +57,7 @@ void elbo(const Exec& exec, const Batch& batch, const Fields& fields);
 void surrogate(const Exec& exec, const Batch& batch, const Fields& fields);
 
 /// dJ/dw per client and sample (1.6) over the tiles of the mini-batch, data terms scaled by tile_scale.
-void adjoint(const Exec& exec, const Batch& batch, const Fields& fields);
+void adjoint(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOperator& encoder);
 
 /// Chooses mini-batch `key.step` of the epoch: `realisations` of a client's R (0: all) and a share `points` of the
 /// tiles of each; sets tile_scale and step_taken. steps_in_epoch() on the host says how many there are.

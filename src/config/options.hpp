@@ -20,6 +20,7 @@ struct Data {
   std::string protocol = "chronological";
   std::string realisation = "per-sequence";
   std::string clock = "auto";
+  std::string split_at = "auto";
   std::string partition = "heterogeneous";
   std::int64_t clients = 20;
   std::int64_t types_per_client = 4;
@@ -46,6 +47,10 @@ struct Data {
     v("realisation", realisation, "one latent function per sequence or per client", {"per-sequence", "pooled"});
     v("clock", clock, "elapsed (time since a sequence's start), calendar (file time), or by protocol",
       {"auto", "elapsed", "calendar"});
+    v("split_at", split_at,
+      "where training, validation and test windows meet: halfway between neighbouring events, at the last event of the "
+      "earlier window, or by encoder (halfway without a history)",
+      {"auto", "halfway", "event"});
     v("partition", partition,
       "heterogeneous: a client sees 'types_per_client' types; homogeneous: every client sees all types kept",
       {"heterogeneous", "homogeneous"});
@@ -67,6 +72,8 @@ struct Data {
 struct Model {
   std::string encoder = "deep-kernel";
   std::int64_t width = 32;
+  std::int64_t layers = 2;
+  std::int64_t type_embedding = 0;
   std::vector<double> periods;
   std::int64_t inducing = 50;
   double window = 100.0;
@@ -81,22 +88,32 @@ struct Model {
 
   template <class V>
   void visit(V& v) {
-    v("encoder", encoder, "embedding h(t) of the kernel", {"rbf", "deep-kernel"});
-    v("width", width, "D: embedding size of the deep kernel", between(1, 4096));
+    v("encoder", encoder, "embedding of the kernel: of time alone (rbf, deep-kernel), or of time and history",
+      {"rbf", "deep-kernel", "lstm", "attention"});
+    v("width", width, "embedding size of the deep kernel; units of a layer of lstm and attention", between(1, 1024));
+    v("layers", layers, "layers of lstm and attention", between(1, 8));
+    v("type_embedding", type_embedding, "size of the embedding of past events' types in lstm and attention (0: none)",
+      between(0, 256));
     v("periods", periods,
-      "periods (file unit, calendar clock) whose sine and cosine join the deep kernel's input: day, week", above(0));
+      "periods (file unit, calendar clock) whose sine and cosine join the encoder's inputs: day, week", above(0));
     v("inducing", inducing, "M: inducing points of a realisation", between(1, 4096));
     v("window", window, "T: length of the scaled clock", above(0));
-    v("quadrature_nodes", quadrature_nodes, "Gauss-Legendre nodes over a realisation's window (0: chosen by size)",
+    v("quadrature_nodes", quadrature_nodes,
+      "Gauss-Legendre nodes over a realisation's window; with a history encoder at most between two events (0: chosen)",
       at_least(0));
     v("jitter", jitter, "relative jitter of K(z,z); multiplied by ten up to 1e-2 where a Cholesky factorisation fails",
       above_up_to(0, 1e-2));
     v("start_variance", start_variance, "r at the start", above(0));
-    v("start_lengthscale", start_lengthscale, "l at the start, as a share of the window in embedding distance",
+    v("start_lengthscale", start_lengthscale,
+      "l at the start, as a share of the window in embedding distance (history encoders: of ten times the embeddings' "
+      "spread)",
       above(0));
     v("start_weight_scale", start_weight_scale,
-      "sd of the encoder's weights at the start, one draw common to all clients");
-    v("prior_sd", prior_sd, "sigma_0: sd of the global weights at the start", above(0));
+      "sd of the encoder's weights at the start, one draw common to all clients (lstm, attention: by root of a "
+      "matrix's "
+      "inputs)");
+    v("prior_sd", prior_sd, "sigma_0: sd of the global weights at the start, in units of the encoder's start",
+      above(0));
     v("tempering", tempering,
       "power of the likelihood: none, fixed ('temperature'), or dispersion (from the spread of counts over sequences)",
       {"none", "fixed", "dispersion"});
@@ -258,5 +275,15 @@ struct Config {
     v.section("backend", backend, "how the machine is used");
   }
 };
+
+/// Whether the encoder sees the events before a point, not time alone.
+inline bool reads_history(const Model& model) { return model.encoder == "lstm" || model.encoder == "attention"; }
+
+/// The data's options with what depends on the encoder settled.
+inline Data data_options(const Config& config) {
+  Data data = config.data;
+  if (data.split_at == "auto") data.split_at = reads_history(config.model) ? "event" : "halfway";
+  return data;
+}
 
 }  // namespace fedpp::config

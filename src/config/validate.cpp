@@ -71,10 +71,19 @@ void check_model(Checker& check, const Data& data, const Model& model) {
   const bool calendar = data.clock == "calendar" || (data.clock == "auto" && data.protocol != "chronological");
   check.demand(model.periods.empty() || calendar, "model.periods",
                "a period needs file time: set data.clock = \"calendar\", or leave model.periods empty");
-  check.demand(model.periods.empty() || model.encoder == "deep-kernel", "model.periods",
-               fmt::format("encoder \"{}\" takes no periodic inputs: set model.encoder = \"deep-kernel\", or leave "
-                           "model.periods empty",
-                           model.encoder));
+  check.demand(model.periods.empty() || model.encoder != "rbf", "model.periods",
+               "encoder \"rbf\" takes no periodic inputs: set model.encoder = \"deep-kernel\", or leave model.periods "
+               "empty");
+  check.demand(
+      !reads_history(model) || data.protocol == "chronological", "model.encoder",
+      fmt::format("\"{}\" reads a sequence's own past, protocol \"{}\" scores streams laid over each other: set "
+                  "data.protocol = \"chronological\", or take \"deep-kernel\"",
+                  model.encoder, data.protocol));
+  check.demand(
+      reads_history(model) || model.type_embedding == 0, "model.type_embedding",
+      fmt::format("encoder \"{}\" sees no past events: set model.encoder = \"lstm\" or \"attention\", or leave "
+                  "model.type_embedding = 0",
+                  model.encoder));
   check.demand(model.tempering == "fixed" || model.temperature == 1.0, "model.temperature",
                "has no effect unless model.tempering = \"fixed\"");
 }

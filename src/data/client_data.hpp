@@ -22,6 +22,7 @@ struct ClientSequence {
   int source = 0;                                ///< its file: index into Plan::sources
   double origin = 0;                             ///< zero of the elapsed clock: the start of its observation
   std::vector<double> times;                     ///< everything seen, increasing, ties legal: the history
+  std::vector<int> history_types;                ///< [times] their types
   std::array<std::vector<double>, 3> events;     ///< events counted in each split (the conditioned first one in none)
   std::array<std::vector<Interval>, 3> windows;  ///< where each split is observed, disjoint and increasing
   int fold = -1;                                 ///< 'population': 0..4, fold of a training list; -1 for any other
@@ -47,6 +48,19 @@ struct Clock {
   double window = 100;  ///< T
 };
 
+/// The events that history encoders see of one sequence, on the model's clock.
+struct Stream {
+  double start = 0;           ///< of its observation: before the first token, gaps are counted from here
+  std::vector<double> times;  ///< tokens, increasing, ties legal
+  std::vector<int> types;
+};
+
+/// Where a point stands in the history: after the first `before` tokens of a stream.
+struct HistoryPosition {
+  int stream = 0;
+  int before = 0;
+};
+
 /// One latent function's points (spec 1.1), on the model's clock. Used for training (multiplicities and weights may be
 /// tempered) and for scoring held-out windows (never tempered).
 struct Realisation {
@@ -58,6 +72,10 @@ struct Realisation {
   std::vector<double> nodes;  ///< [Q]
   std::vector<double> node_weights;  ///< [Q] omega_q: quadrature weight times exposure, times tau for training
   Interval span{0, 0};               ///< hull of its windows
+  // With a history encoder: events and nodes ordered by stream, then time; every stream of the latent function in every
+  // split, in the same order, the tokens of an earlier split being the first of a later one's.
+  std::vector<Stream> streams;
+  std::vector<HistoryPosition> event_history, node_history;  ///< [N], [Q]; tokens strictly before the point
 };
 
 }  // namespace fedpp::data

@@ -25,12 +25,15 @@ void add_sequence(ClientData& client, const Plan& plan, int source, const RawSeq
   sequence.id = raw.id;
   sequence.source = source;
   for (std::size_t i = 0; i < raw.times.size(); ++i)
-    if (std::find(client.types.begin(), client.types.end(), raw.types[i]) != client.types.end())
+    if (std::find(client.types.begin(), client.types.end(), raw.types[i]) != client.types.end()) {
       sequence.times.push_back(raw.times[i]);
+      sequence.history_types.push_back(raw.types[i]);
+    }
   client.dropped_events += raw.dropped;
   if (plan.options.protocol != "chronological")
     assign_whole(sequence, plan.sources[source].role, raw.has_windows, raw.windows, plan.window, client.dropped_events);
-  else if (!cut_chronologically(sequence, raw.has_windows, raw.windows, client.dropped_events)) {
+  else if (!cut_chronologically(sequence, raw.has_windows, raw.windows, client.dropped_events,
+                                plan.options.split_at == "event")) {
     ++client.left_out;
     return;
   }

@@ -82,6 +82,7 @@ RealisationRules realisation_rules(const Plan& plan, const config::Model& model)
   rules.clock = plan.clock;
   rules.nodes = model.quadrature_nodes;
   rules.inducing = model.inducing;
+  rules.history = config::reads_history(model);
   if (!model.periods.empty())
     rules.period = *std::min_element(model.periods.begin(), model.periods.end()) * plan.clock.scale;
   return rules;
@@ -89,6 +90,7 @@ RealisationRules realisation_rules(const Plan& plan, const config::Model& model)
 
 std::vector<Realisation> make_realisations(const ClientData& client, const RealisationRules& rules,
                                            std::span<const Split> splits, double tempering) {
+  if (rules.history) return history_realisations(client, rules, splits, tempering);
   std::vector<Realisation> realisations;
   if (rules.pooled) {
     Superposition streams;

@@ -8,6 +8,7 @@
 
 #include "config/options.hpp"
 #include "data/client_data.hpp"
+#include "data/history.hpp"
 
 namespace fedpp::data {
 
@@ -21,6 +22,8 @@ struct RealisationRules {
   Clock clock;
   std::int64_t nodes = 0;      ///< quadrature nodes of a realisation; 0: about 4 M pooled, 2 M per sequence
   std::int64_t inducing = 50;  ///< M
+  bool history = false;        ///< the encoder reads it: streams stay apart (data/history.hpp)
+  GapScale gaps;               ///< with a history
   double period = 0;  ///< shortest periodic input (model clock), 0: none; chosen nodes are then ten a period at least
 };
 

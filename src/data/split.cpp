@@ -16,7 +16,7 @@ std::size_t after_ties(const std::vector<double>& times, std::size_t count) {
 }  // namespace
 
 bool cut_chronologically(ClientSequence& sequence, bool has_windows, const std::vector<Interval>& windows,
-                         std::int64_t& dropped) {
+                         std::int64_t& dropped, bool at_event) {
   std::vector<double> counted;
   std::vector<Interval> observed;
   if (has_windows) {
@@ -38,8 +38,11 @@ bool cut_chronologically(ClientSequence& sequence, bool has_windows, const std::
   if (trained < kFewestTrainingEvents) return false;
 
   const double start = observed.front().start, end = observed.back().end;
-  auto boundary = [&](std::size_t i) { return i < n ? counted[i - 1] + 0.5 * (counted[i] - counted[i - 1]) : end; };
+  auto boundary = [&](std::size_t i) {
+    return i < n ? counted[i - 1] + (at_event ? 0.0 : 0.5) * (counted[i] - counted[i - 1]) : end;
+  };
   const double first = boundary(trained), second = boundary(validated);
+  if (clip(observed, start, first).empty()) return false;
   sequence.origin = start;
   sequence.events[kTrain].assign(counted.begin(), counted.begin() + trained);
   sequence.events[kValidation].assign(counted.begin() + trained, counted.begin() + validated);

@@ -13,12 +13,12 @@ inline constexpr int kFewestTrainingEvents = 5;
 /// windows table the first event is conditioned on (counted nowhere) and the sequence is observed from it to its last
 /// event; with one, all events within the windows count. Shares are rounded down for training and for training with
 /// validation; events at equal times stay together, in the earlier part. Windows meet half-way between neighbouring
-/// events.
+/// events, or at the last event of the earlier one (`at_event`).
 /// \param sequence times set, increasing; origin, events and windows are set here
 /// \param windows of the table, disjoint and increasing \param dropped grows by the events outside the table's windows
 /// \return false (sequence to be left out) with fewer than five training events or where no time passes
 bool cut_chronologically(ClientSequence& sequence, bool has_windows, const std::vector<Interval>& windows,
-                         std::int64_t& dropped);
+                         std::int64_t& dropped, bool at_event = false);
 
 /// Gives a whole sequence to one split: observed on its table's windows or else on all of the common window, cut at the
 /// latter. Events outside count nowhere.

@@ -29,7 +29,7 @@ std::vector<double> event_times(const OwnedClient& client, const data::Clock& cl
   return times;
 }
 
-/// One client's curve: its pooled intensity per sequence, or that of its first sequence.
+/// One client's curve: its pooled intensity per sequence, or that of its first sequence (with its history, if any).
 void write_client(Session& session, OwnedClient& client, const model::WeightPosterior& theta, io::Group group) {
   const auto& config = session.config();
   const auto& clock = session.plan().clock;
@@ -40,12 +40,17 @@ void write_client(Session& session, OwnedClient& client, const model::WeightPost
 
   // The grid as nodes of the first realisation; the others ask for nothing.
   std::vector<data::Realisation> grid(scored.training.size());
-  const auto span = whole.front().span;
+  const bool history = session.rules().history;
+  auto span = whole.front().span;
+  for (std::size_t i = 0; i < grid.size(); ++i) grid[i].streams = whole[i].streams;
+  if (history) span = {whole.front().streams.front().start, whole.front().streams.front().times.back()};
   const auto n = static_cast<std::size_t>(config.evaluation.curve_points);
   auto& nodes = grid.front().nodes;
   for (std::size_t j = 0; j < n; ++j)
     nodes.push_back(span.start + (span.end - span.start) * static_cast<double>(j) / static_cast<double>(n - 1));
   grid.front().node_weights.assign(n, 1.0);
+  if (history)
+    for (const double t : nodes) grid.front().node_history.push_back(data::position(grid.front().streams, 0, t));
   auto options = prediction_options(config, static_cast<int>(config.evaluation.samples),
                                     static_cast<int>(config.evaluation.e_steps));
   options.bands = true;
@@ -63,10 +68,10 @@ void write_client(Session& session, OwnedClient& client, const model::WeightPost
   group.write("lower", lower);
   group.write("median", median);
   group.write("upper", upper);
-  const std::int64_t only = pooled ? -1 : 0;
+  const std::int64_t only = pooled && !history ? -1 : 0;
   group.write("train_events", event_times(client, clock, data::kTrain, only));
   group.write("test_events", event_times(client, clock, data::kTest, only));
-  if (pooled && session.protocol() != evaluation::Protocol::kPublishedCode) {
+  if (pooled && !history && session.protocol() != evaluation::Protocol::kPublishedCode) {
     const auto histogram = evaluation::fit_histogram(client.data, 50, {session.protocol(), clock.elapsed});
     std::vector<double> edges;
     for (int b = 0; b <= histogram.bins.count(); ++b) edges.push_back(histogram.bins.edge(b));
@@ -78,7 +83,7 @@ void write_client(Session& session, OwnedClient& client, const model::WeightPost
   std::string types;
   for (const int type : client.data.types) types += (types.empty() ? "" : " ") + std::to_string(type);
   group.set_attribute("types", types);
-  if (!pooled) group.set_attribute("sequence", client.data.sequences.front().id);
+  if (only >= 0) group.set_attribute("sequence", client.data.sequences.front().id);
 }
 
 /// Empirical quantiles of the rescaled increments against those of Exp(1), at the edges of the calibration bins.

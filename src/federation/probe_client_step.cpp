@@ -62,25 +62,27 @@ std::vector<ClientStepAnswer> evaluate_client_steps(const std::vector<const Clie
   // 1. One client and one realisation a case: columns are the events in their order, then the nodes.
   std::vector<gpu::ClientExtent> clients;
   std::vector<gpu::RealisationExtent> realisations;
-  std::vector<double> time, count, weight, z, w, q_mean, q_factor, rate, offset, least, jitter;
+  std::vector<double> input, count, weight, inducing_input, w, q_mean, q_factor, rate, offset, least, jitter;
   for (std::size_t k = 0; k < cases.size(); ++k) {
     const auto& c = *cases[k];
-    gpu::Encoder encoder;
-    encoder.width = static_cast<int>(c.w.columns / 2 - 1);
-    encoder.window = c.window;
-    clients.push_back({static_cast<int>(c.w.rows), encoder});
+    gpu::EncoderShape shape;
+    shape.width = static_cast<int>(c.w.columns / 2 - 1);
+    clients.push_back({static_cast<int>(c.w.rows), gpu::make_encoder(shape)});
     realisations.push_back(
-        {static_cast<int>(k), static_cast<int>(c.z.size()), static_cast<int>(c.events.size() + c.quad_t.size())});
+        {static_cast<int>(k), static_cast<int>(c.z.size()), static_cast<int>(c.events.size() + c.quad_t.size()), {}});
+    const auto append_inputs = [&](std::vector<double>& all, const std::vector<double>& times) {
+      for (const double t : times) all.push_back(2 * t / c.window - 1);
+    };
     const auto append = [](std::vector<double>& all, const std::vector<double>& part) {
       all.insert(all.end(), part.begin(), part.end());
     };
-    append(time, c.events);
-    append(time, c.quad_t);
+    append_inputs(input, c.events);
+    append_inputs(input, c.quad_t);
     append(count, std::vector<double>(c.events.size(), 1.0));
     append(count, std::vector<double>(c.quad_t.size(), 0.0));
     append(weight, std::vector<double>(c.events.size(), 0.0));
     append(weight, c.quad_w);
-    append(z, c.z);
+    append_inputs(inducing_input, c.z);
     append(w, c.w.values);
     append(q_mean, c.q_mean);
     append(q_factor, c.q_factor);
@@ -91,10 +93,10 @@ std::vector<ClientStepAnswer> evaluate_client_steps(const std::vector<const Clie
   }
   const gpu::Batch b = gpu::make_batch(clients, realisations);
   gpu::Fields f = gpu::make_fields(b, true);
-  f.time = gpu::to_device<double>("time", time);
+  f.input = gpu::to_device<double>("input", input);
   f.multiplicity = gpu::to_device<double>("multiplicity", count);
   f.node_weight = gpu::to_device<double>("node_weight", weight);
-  f.inducing_time = gpu::to_device<double>("inducing_time", z);
+  f.inducing_input = gpu::to_device<double>("inducing_input", inducing_input);
   f.weights = gpu::to_device<double>("weights", w);
   f.v_mean = gpu::to_device<double>("v_mean", q_mean);
   f.v_factor = gpu::to_device<double>("v_factor", q_factor);
@@ -105,13 +107,15 @@ std::vector<ClientStepAnswer> evaluate_client_steps(const std::vector<const Clie
 
   // 2. The steps; each update starts from the given state, so what it reads is not refreshed in between.
   const gpu::Exec exec;
+  const auto encoder = gpu::make_encoder_operator(b, f, true);
+  gpu::embed(exec, b, f, *encoder);
   gpu::factorise(exec, b, f, /*jitter_limit=*/0);
   gpu::features(exec, b, f);
   gpu::moments(exec, b, f);
   gpu::augment(exec, b, f, /*with_bound=*/true);
   gpu::elbo(exec, b, f);
   gpu::surrogate(exec, b, f);
-  gpu::adjoint(exec, b, f);
+  gpu::adjoint(exec, b, f, *encoder);
   gpu::update_variational(exec, b, f);
   gpu::update_rate(exec, b, f);
   gpu::update_offset(exec, b, f);

@@ -36,11 +36,41 @@ evaluation::Score score_of(evaluation::Protocol protocol, const data::Realisatio
       held_out, {{p.expected_log_intensity.data(), n}, log_expected, {p.expected_intensity.data() + n, points - n}});
 }
 
+/// Compensator between consecutive test events of each stream: with a history the quadrature breaks at events.
+std::vector<double> increments_by_stream(const data::Realisation& held_out, const model::RealisationPrediction& p,
+                                         std::uint64_t seed) {
+  const std::size_t n = held_out.events.size(), q = held_out.nodes.size();
+  std::vector<double> all;
+  std::size_t node = 0;
+  for (std::size_t first = 0, last; first < n; first = last) {
+    const int stream = held_out.event_history[first].stream;
+    last = first;
+    while (last < n && held_out.event_history[last].stream == stream) ++last;
+    while (node < q && held_out.node_history[node].stream < stream) ++node;
+    std::vector<double> cells(last - first + 1, 0.0);
+    data::Interval span{held_out.events[first], held_out.events[last - 1]};
+    std::size_t cell = 0;
+    for (; node < q && held_out.node_history[node].stream == stream; ++node) {
+      const double t = held_out.nodes[node];
+      while (cell < last - first && t > held_out.events[first + cell]) ++cell;
+      cells[cell] += held_out.node_weights[node] * p.expected_intensity[n + node];
+      span = {std::min(span.start, t), std::max(span.end, t)};
+    }
+    const auto part =
+        evaluation::rescaled_increments({std::span(held_out.events).subspan(first, last - first),
+                                         std::span(held_out.multiplicities).subspan(first, last - first), cells, span},
+                                        seed + static_cast<std::uint64_t>(stream));
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
+
 /// Compensator between consecutive test events, from the cumulative sums of the held-out quadrature read between its
 /// nodes by linear interpolation.
 std::vector<double> increments_of(const data::Realisation& held_out, const model::RealisationPrediction& p,
                                   std::uint64_t seed) {
   const std::size_t n = held_out.events.size(), q = held_out.nodes.size();
+  if (!held_out.streams.empty()) return increments_by_stream(held_out, p, seed);
   std::vector<double> at{held_out.span.start}, cumulative{0.0};
   double total = 0;
   for (std::size_t j = 0; j < q; ++j) {
@@ -73,7 +103,7 @@ std::vector<double> increments_of(const data::Realisation& held_out, const model
 model::Client scoring_client(const Session& session, const OwnedClient& client, data::Split held_out) {
   static constexpr std::array<data::Split, 1> training{data::kTrain};
   const bool all_lists = held_out == data::kTest && session.protocol() == evaluation::Protocol::kPopulation;
-  auto scored = model::make_client(client.data.id, client.model.encoder,
+  auto scored = model::make_client(client.data.id, client.model.embedding,
                                    all_lists ? data::final_realisations(client.data, session.rules())
                                              : data::make_realisations(client.data, session.rules(), training, 1.0),
                                    session.config().model.inducing, 1.0);

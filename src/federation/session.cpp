@@ -28,7 +28,7 @@ std::vector<double> costs(const data::Plan& plan, std::int64_t inducing) {
 Session::Session(const config::Config& config, mpi::Communicator& world)
     : config_(config), world_(world), placement_(std::vector<double>(1, 0.0), 1) {
   // 1. Who holds what: the same on every rank.
-  mpi::together(world, [&] { plan_ = data::make_plan(config.data, config.model.window, seed()); });
+  mpi::together(world, [&] { plan_ = data::make_plan(config::data_options(config), config.model.window, seed()); });
   placement_ = mpi::Placement(costs(plan_, config.model.inducing), world.size());
   const auto& mine = placement_.owned_by(world.rank());
 
@@ -43,14 +43,17 @@ Session::Session(const config::Config& config, mpi::Communicator& world)
   rules_ = data::realisation_rules(plan_, config.model);
 
   // 3. This rank's data and models; a mistake in one client's data ends all ranks with its text.
-  gpu::Encoder encoder;
+  std::vector<data::ClientData> clients;
+  mpi::together(world, [&] { clients = data::load_clients(plan_, mine); });
+  if (rules_.history) rules_.gaps = gap_scale(clients);
+  model::Embedding embedding;
   mpi::together(world, [&] {
-    encoder = model::make_encoder(config.model, plan_.clock);
+    embedding = model::make_embedding(config.model, plan_.clock, rules_.gaps, plan_.extents.types);
     std::int64_t left_out = 0;
-    for (auto& client : data::load_clients(plan_, mine)) {
+    for (auto& client : clients) {
       client.tempering = data::tempering(client, plan_.clock, config.model);
       left_out += client.left_out;
-      auto model = model::make_client(client.id, encoder, data::training_realisations(client, rules_),
+      auto model = model::make_client(client.id, embedding, data::training_realisations(client, rules_),
                                       config.model.inducing, client.tempering);
       index_[client.id] = owned_.size();
       owned_.push_back({std::move(client), std::move(model)});
@@ -58,7 +61,7 @@ Session::Session(const config::Config& config, mpi::Communicator& world)
     left_out_ = left_out;
   });
   left_out_ = world.allreduce(left_out_, mpi::Op::sum, "extents");
-  initial_prior_ = model::initial_prior(config.model, encoder, seed());
+  initial_prior_ = model::initial_prior(config.model, embedding, seed());
 }
 
 std::vector<double> Session::share(const std::vector<double>& mine, std::size_t each, const char* kind) {
@@ -71,6 +74,17 @@ std::vector<double> Session::share(const std::vector<double>& mine, std::size_t 
   all.reserve(bits.size());
   for (const auto word : bits) all.push_back(std::bit_cast<double>(word));
   return all;
+}
+
+data::GapScale Session::gap_scale(const std::vector<data::ClientData>& clients) {
+  std::vector<double> count, sum, squares;
+  for (const auto& client : clients) {
+    const auto sums = data::gap_sums(client, plan_.clock);
+    count.push_back(sums.count);
+    sum.push_back(sums.sum);
+    squares.push_back(sums.squares);
+  }
+  return data::gap_scale({exact_total(count, "extents"), exact_total(sum, "extents"), exact_total(squares, "extents")});
 }
 
 double Session::exact_total(const std::vector<double>& values, const char* kind) {

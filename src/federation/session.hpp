@@ -51,6 +51,9 @@ class Session {
   double exact_total(const std::vector<double>& values, const char* kind);
 
  private:
+  /// Collective. The scale of the gaps over all clients' training tokens: the same bits on every rank and any number.
+  data::GapScale gap_scale(const std::vector<data::ClientData>& clients);
+
   config::Config config_;
   mpi::Communicator& world_;
   data::Plan plan_;

@@ -2,51 +2,63 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 
-#include "config/error.hpp"
+#include "gpu/kernels.hpp"
 #include "gpu/philox.hpp"
+#include "model/client_batch.hpp"
 
 namespace fedpp::model {
 
-gpu::Encoder make_encoder(const config::Model& model, const data::Clock& clock) {
-  gpu::Encoder encoder;
-  encoder.kind = model.encoder == "rbf" ? gpu::EncoderKind::kRbf : gpu::EncoderKind::kDeepKernel;
-  encoder.width = static_cast<int>(model.width);
-  encoder.window = clock.window;
-  if (model.periods.size() > gpu::Encoder::kMostPeriods)
-    throw UserError("model.periods has " + std::to_string(model.periods.size()) + " entries: at most " +
-                    std::to_string(gpu::Encoder::kMostPeriods) + " are possible");
-  encoder.periods = encoder.kind == gpu::EncoderKind::kRbf ? 0 : static_cast<int>(model.periods.size());
-  for (int k = 0; k < encoder.periods; ++k) {
-    encoder.angular[k] = 2 * std::numbers::pi / (model.periods[k] * clock.scale);
-    encoder.phase[k] = 2 * std::numbers::pi * std::fmod(clock.origin / model.periods[k], 1.0);
-  }
-  return encoder;
-}
+namespace {
 
-std::vector<double> inducing_times(const data::Interval& span, std::int64_t inducing) {
-  std::vector<double> z(inducing);
-  for (std::int64_t j = 0; j < inducing; ++j)
-    z[j] = inducing == 1
-               ? 0.5 * (span.start + span.end)
-               : span.start + (span.end - span.start) * static_cast<double>(j) / static_cast<double>(inducing - 1);
+/// Along the stretches of time that have nodes, stream by stream: the realisation's windows laid end to end.
+InducingPoints along_streams(const data::Realisation& training, std::int64_t inducing) {
+  // Node weights are lengths of time up to the tempering, so their running sum is the position.
+  const double total = std::accumulate(training.node_weights.begin(), training.node_weights.end(), 0.0);
+  InducingPoints z;
+  std::size_t node = 0;
+  double passed = 0;
+  for (std::int64_t j = 0; j < inducing; ++j) {
+    const double wanted = total * (static_cast<double>(j) + 0.5) / static_cast<double>(inducing);
+    while (node + 1 < training.nodes.size() && passed + training.node_weights[node] < wanted)
+      passed += training.node_weights[node++];
+    if (training.nodes.empty()) {  // nothing to learn from: the prior, anywhere
+      z.times.push_back(training.streams.empty() ? 0.0 : training.streams.front().start);
+      z.histories.push_back({0, 0});
+      continue;
+    }
+    z.times.push_back(training.nodes[node]);
+    z.histories.push_back(training.node_history[node]);
+  }
   return z;
 }
 
-Client make_client(std::int64_t id, const gpu::Encoder& encoder, std::vector<data::Realisation> training,
+}  // namespace
+
+InducingPoints inducing_points(const data::Realisation& training, std::int64_t inducing) {
+  if (!training.streams.empty()) return along_streams(training, inducing);
+  const auto& span = training.span;
+  InducingPoints z;
+  for (std::int64_t j = 0; j < inducing; ++j)
+    z.times.push_back(inducing == 1 ? 0.5 * (span.start + span.end)
+                                    : span.start + (span.end - span.start) * static_cast<double>(j) /
+                                                       static_cast<double>(inducing - 1));
+  return z;
+}
+
+Client make_client(std::int64_t id, const Embedding& embedding, std::vector<data::Realisation> training,
                    std::int64_t inducing, double tempering) {
   Client client;
   client.id = id;
-  client.encoder = encoder;
+  client.embedding = embedding;
   client.training = std::move(training);
   client.least_events = 0.5 * tempering;
   double events = 0, exposure = 0;
   for (const auto& r : client.training) {
     events = std::accumulate(r.multiplicities.begin(), r.multiplicities.end(), events);
     exposure = std::accumulate(r.node_weights.begin(), r.node_weights.end(), exposure);
-    client.inducing.push_back(inducing_times(r.span, inducing));
+    client.inducing.push_back(inducing_points(r, inducing));
     client.state.v_mean.insert(client.state.v_mean.end(), inducing, 0.0);
     for (std::int64_t c = 0; c < inducing; ++c)
       for (std::int64_t row = 0; row < inducing; ++row) client.state.v_factor.push_back(row == c ? 1.0 : 0.0);
@@ -55,42 +67,90 @@ Client make_client(std::int64_t id, const gpu::Encoder& encoder, std::vector<dat
   return client;
 }
 
-WeightPosterior initial_prior(const config::Model& model, const gpu::Encoder& encoder, std::uint64_t seed) {
+namespace {
+
+double normal(std::uint64_t seed, int index, std::uint32_t purpose) {
+  return gpu::Philox::normals(
+             gpu::Philox::block({{static_cast<std::uint32_t>(index), 0, purpose, 0xFFFFFFFFu}}, gpu::Philox::key(seed)))
+      .first;
+}
+
+/// Embeddings [D x n] of a realisation's nodes under one set of weights.
+std::vector<double> embeddings(const Embedding& embedding, const std::vector<double>& weights,
+                               const data::Realisation& realisation) {
+  Client client = make_client(0, embedding, {realisation}, 1, 1.0);
+  const ClientBatch batch({{&client, &client.training}}, {{weights, std::vector<double>(weights.size(), 0.0)}}, 1, 0,
+                          false, false);
+  const gpu::Exec exec;
+  Kokkos::deep_copy(exec, batch.fields().weights, batch.fields().mean);
+  gpu::embed(exec, batch.batch(), batch.fields(), batch.encoder());
+  exec.fence();
+  std::vector<double> h;
+  gpu::to_host(batch.fields().embedding, h);
+  return h;
+}
+
+/// Root mean square distance between neighbouring pairs (2k, 2k + 1) of n columns.
+double pair_distance(const std::vector<double>& h, int dimension) {
+  const std::size_t pairs = h.size() / (2 * static_cast<std::size_t>(dimension));
+  double squared = 0;
+  for (std::size_t k = 0; k < pairs; ++k)
+    for (int d = 0; d < dimension; ++d) {
+      const double difference = h[(2 * k) * dimension + d] - h[(2 * k + 1) * dimension + d];
+      squared += difference * difference;
+    }
+  return std::sqrt(std::max(squared / static_cast<double>(pairs), 1e-12));
+}
+
+}  // namespace
+
+WeightPosterior initial_prior(const config::Model& model, const Embedding& embedding, std::uint64_t seed) {
+  const gpu::Encoder& encoder = embedding.encoder;
   const int p = encoder.parameters();
   WeightPosterior prior{std::vector<double>(p), std::vector<double>(p, model.prior_sd)};
-  // w~ ~ N(0, weight_scale^2): one draw, common to all clients.
-  for (int j = 0; j < encoder.weights(); ++j) {
-    const auto pair = gpu::Philox::normals(
-        gpu::Philox::block({{static_cast<std::uint32_t>(j), 0, 0, 0xFFFFFFFFu}}, gpu::Philox::key(seed)));
-    prior.mean[j] = model.start_weight_scale * pair.first;
+  const auto start = gpu::encoder_family(encoder.kind).start(encoder);
+  for (int j = 0; j < encoder.weights(); ++j) {  // one draw, common to all clients
+    prior.mean[j] = start.mean[j] + model.start_weight_scale * start.sd[j] * normal(seed, j, 0);
+    prior.sd[j] = model.prior_sd * start.sd[j];
   }
   prior.mean[p - 2] = std::log(model.start_variance);
-  prior.mean[p - 1] = std::log(start_lengthscale(model, encoder, prior.mean));
+  prior.mean[p - 1] = std::log(start_lengthscale(model, embedding, prior.mean));
   return prior;
 }
 
-double start_lengthscale(const config::Model& model, const gpu::Encoder& encoder, const std::vector<double>& weights) {
-  const double share = model.start_lengthscale;
-  if (encoder.kind == gpu::EncoderKind::kRbf) return share * encoder.window;
-  // The embedding distance that a step of `share` of the window makes, root mean square over the window.
-  const int rows = encoder.inputs() + 1, steps = 200;
-  const auto embedding = [&](double t) {
-    std::vector<double> x(rows), h(encoder.width);
-    encoder.input(t, x.data());
-    for (int d = 0; d < encoder.width; ++d) {
-      double sum = 0;
-      for (int i = 0; i < rows; ++i) sum += weights[static_cast<std::size_t>(i) * encoder.width + d] * x[i];
-      h[d] = std::tanh(sum);
+double start_lengthscale(const config::Model& model, const Embedding& embedding, const std::vector<double>& weights) {
+  const double share = model.start_lengthscale, window = embedding.inputs.window();
+  constexpr int kPairs = 200;
+  data::Realisation grid;
+  if (!embedding.reads_history()) {
+    for (int k = 0; k < kPairs; ++k) {
+      const double t = window * (1 - share) * (k + 0.5) / kPairs;
+      grid.nodes.insert(grid.nodes.end(), {t, t + window * share});
     }
-    return h;
-  };
-  double squared = 0;
-  for (int k = 0; k < steps; ++k) {
-    const double t = encoder.window * (1 - share) * (k + 0.5) / steps;
-    const auto a = embedding(t), b = embedding(t + encoder.window * share);
-    for (int d = 0; d < encoder.width; ++d) squared += (a[d] - b[d]) * (a[d] - b[d]);
+  } else {
+    // A stream of log-normal gaps; a pair is two points behind its tokens, half the stream apart.
+    data::Stream stream;
+    const auto& gaps = embedding.inputs.gaps();
+    const auto gap = [&](int j, std::uint32_t purpose) {
+      return std::exp(gaps.mean + gaps.sd * normal(0, j, purpose));
+    };
+    double t = 0;
+    for (int j = 0; j < 2 * kPairs && (j < 20 || t < window); ++j) {
+      t += gap(j, 1);
+      stream.times.push_back(t);
+      stream.types.push_back(embedding.encoder.types > 0 ? j % embedding.encoder.types : 0);
+    }
+    grid.streams.push_back(stream);
+    const int half = static_cast<int>(stream.times.size()) / 2;
+    for (int k = 0; k < half; ++k)
+      for (const int j : {k, k + half}) {
+        grid.nodes.push_back(stream.times[j] + gap(j, 2));
+        grid.node_history.push_back({0, j + 1});
+      }
   }
-  return std::sqrt(std::max(squared / steps, 1e-12));
+  grid.node_weights.assign(grid.nodes.size(), 1.0);
+  const double distance = pair_distance(embeddings(embedding, weights, grid), embedding.encoder.dimension);
+  return embedding.reads_history() ? 10 * share * distance : distance;
 }
 
 double cost(std::int64_t columns, std::int64_t inducing) {

@@ -8,7 +8,7 @@
 
 #include "config/options.hpp"
 #include "data/client_data.hpp"
-#include "gpu/encoder.hpp"
+#include "model/inputs.hpp"
 
 namespace fedpp::model {
 
@@ -30,31 +30,38 @@ struct ClientState {
   bool started = false;          ///< has taken part in a round
 };
 
+/// Inducing points z of one realisation.
+struct InducingPoints {
+  std::vector<double> times;                     ///< [M] model clock
+  std::vector<data::HistoryPosition> histories;  ///< [M] with a history encoder: z is a (stream, time) pair
+};
+
 struct Client {
   std::int64_t id = 0;
-  gpu::Encoder encoder;
-  std::vector<data::Realisation> training;    ///< tempered
-  std::vector<std::vector<double>> inducing;  ///< z of each realisation, model clock
-  double least_events = 0.5;                  ///< floor of m in events (half of one, tempered)
+  Embedding embedding;
+  std::vector<data::Realisation> training;  ///< tempered
+  std::vector<InducingPoints> inducing;     ///< of each realisation
+  double least_events = 0.5;                ///< floor of m in events (half of one, tempered)
   ClientState state;
 };
 
-/// The encoder that the configuration asks for on a given clock.
-gpu::Encoder make_encoder(const config::Model& model, const data::Clock& clock);
-
-/// Inducing points: M equally spaced times of a realisation's window, ends included (1.7).
-std::vector<double> inducing_times(const data::Interval& span, std::int64_t inducing);
+/// Inducing points (1.7): M equally spaced times of a realisation's window, ends included; with a history M (stream,
+/// time) pairs equally spaced along its streams' windows laid end to end, each in the middle of its share.
+InducingPoints inducing_points(const data::Realisation& training, std::int64_t inducing);
 
 /// A client with its inference at the start: m = 2 N / sum omega, nu = 0, q(v) = N(0, I) (1.6).
-Client make_client(std::int64_t id, const gpu::Encoder& encoder, std::vector<data::Realisation> training,
+Client make_client(std::int64_t id, const Embedding& embedding, std::vector<data::Realisation> training,
                    std::int64_t inducing, double tempering);
 
-/// l at the start: the embedding distance, root mean square over the window, that a step of model.start_lengthscale x T
-/// in time makes under the encoder's weights; for rbf that step itself.
-double start_lengthscale(const config::Model& model, const gpu::Encoder& encoder, const std::vector<double>& weights);
+/// l at the start. Time alone: the embedding distance, root mean square over the window, that a step of
+/// model.start_lengthscale x T in time makes under the encoder's weights (for rbf that step itself). History encoders:
+/// 10 x model.start_lengthscale times the root mean square distance between the embeddings of a stream with log-normal
+/// gaps, the same for all clients.
+double start_lengthscale(const config::Model& model, const Embedding& embedding, const std::vector<double>& weights);
 
-/// The global distribution before the first round: mean from the seed, common to all clients; sd = prior_sd.
-WeightPosterior initial_prior(const config::Model& model, const gpu::Encoder& encoder, std::uint64_t seed);
+/// The global distribution before the first round: mean from the seed, common to all clients; sd = prior_sd in units of
+/// the encoder's start (gpu::EncoderFamily::start).
+WeightPosterior initial_prior(const config::Model& model, const Embedding& embedding, std::uint64_t seed);
 
 /// Cost of an epoch up to a factor, for placement: columns x M^2.
 double cost(std::int64_t columns, std::int64_t inducing);

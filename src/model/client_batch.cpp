@@ -20,8 +20,47 @@ std::vector<int> column_order(int columns, bool spread) {
 }
 
 gpu::RealisationExtent extent(int client, const Client& c, const data::Realisation& r, std::size_t i) {
-  return {client, static_cast<int>(c.inducing[i].size()), static_cast<int>(r.events.size() + r.nodes.size())};
+  gpu::RealisationExtent e{
+      client, static_cast<int>(c.inducing[i].times.size()), static_cast<int>(r.events.size() + r.nodes.size()), {}};
+  for (const auto& stream : r.streams) e.streams.push_back(static_cast<int>(stream.times.size()));
+  return e;
 }
+
+/// What the encoder sees, collected point by point.
+struct Seen {
+  std::vector<double> input, inducing_input, token_input;
+  std::vector<int> slot, inducing_slot, token_type;
+
+  void add_streams(const Inputs& inputs, const data::Realisation& r) {
+    first_slot_.clear();
+    int slot_of_stream = 0;
+    for (const auto& stream : r.streams) {
+      first_slot_.push_back(slot_of_stream);
+      slot_of_stream += static_cast<int>(stream.times.size()) + 1;
+      for (std::size_t j = 0; j < stream.times.size(); ++j)
+        add(inputs, stream.times[j], stream.times[j] - (j > 0 ? stream.times[j - 1] : stream.start), token_input);
+      token_type.insert(token_type.end(), stream.types.begin(), stream.types.end());
+    }
+  }
+  void add_point(const Inputs& inputs, const data::Realisation& r, double t, const data::HistoryPosition* position,
+                 std::vector<double>& input_to, std::vector<int>& slot_to) const {
+    if (position == nullptr) {
+      add(inputs, t, 0, input_to);
+      slot_to.push_back(0);
+      return;
+    }
+    const auto& stream = r.streams[position->stream];
+    add(inputs, t, t - (position->before > 0 ? stream.times[position->before - 1] : stream.start), input_to);
+    slot_to.push_back(first_slot_[position->stream] + position->before);
+  }
+
+ private:
+  static void add(const Inputs& inputs, double t, double gap, std::vector<double>& to) {
+    to.resize(to.size() + inputs.count());
+    inputs.at(t, std::max(gap, 0.0), to.data() + to.size() - inputs.count());
+  }
+  std::vector<int> first_slot_;
+};
 
 }  // namespace
 
@@ -31,30 +70,41 @@ ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::ve
   assert(clients.size() == weights.size());
   std::vector<gpu::ClientExtent> client_extents;
   std::vector<gpu::RealisationExtent> realisation_extents;
-  std::vector<double> time, multiplicity, node_weight, inducing, mean, sd, v_mean, v_factor, rate, offset, least;
+  std::vector<double> multiplicity, node_weight, mean, sd, v_mean, v_factor, rate, offset, least;
   std::vector<std::int64_t> ids;
+  Seen seen;
+  Index first_vector = 0;
   for (std::size_t k = 0; k < clients.size(); ++k) {
     const Client& c = *clients[k].client;
     const auto& realisations = *clients[k].realisations;
     assert(realisations.size() == c.inducing.size());
-    client_extents.push_back({samples, c.encoder});
+    client_extents.push_back({samples, c.embedding.encoder});
     realisation_begin_.push_back(static_cast<int>(realisation_extents.size()));
     posterior_.push_back(static_cast<Index>(mean.size()));
     for (std::size_t i = 0; i < realisations.size(); ++i) {
       const auto& r = realisations[i];
       realisation_extents.push_back(extent(static_cast<int>(k), c, r, i));
       const int n = realisation_extents.back().columns;
-      column_.push_back(static_cast<Index>(time.size()));
+      column_.push_back(static_cast<Index>(multiplicity.size()));
       columns_.push_back(n);
-      vector_.push_back(static_cast<Index>(inducing.size()));
+      vector_.push_back(first_vector);
+      const auto& z = c.inducing[i];
+      first_vector += static_cast<Index>(z.times.size());
+      const Inputs& inputs = c.embedding.inputs;
+      const bool history = c.embedding.reads_history();
+      assert(!history || !r.streams.empty());
+      seen.add_streams(inputs, r);
       for (const int j : column_order(n, spread)) {
         const bool event = j < static_cast<int>(r.events.size());
         const std::size_t q = j - r.events.size();
-        time.push_back(event ? r.events[j] : r.nodes[q]);
+        const auto* position = !history ? nullptr : (event ? &r.event_history[j] : &r.node_history[q]);
+        seen.add_point(inputs, r, event ? r.events[j] : r.nodes[q], position, seen.input, seen.slot);
         multiplicity.push_back(event ? r.multiplicities[j] : 0);
         node_weight.push_back(event ? 0 : r.node_weights[q]);
       }
-      inducing.insert(inducing.end(), c.inducing[i].begin(), c.inducing[i].end());
+      for (std::size_t j = 0; j < z.times.size(); ++j)
+        seen.add_point(inputs, r, z.times[j], history ? &z.histories[j] : nullptr, seen.inducing_input,
+                       seen.inducing_slot);
     }
     mean.insert(mean.end(), weights[k].mean.begin(), weights[k].mean.end());
     sd.insert(sd.end(), weights[k].sd.begin(), weights[k].sd.end());
@@ -74,10 +124,14 @@ ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::ve
 
   batch_ = gpu::make_batch(client_extents, realisation_extents);
   fields_ = gpu::make_fields(batch_, with_gradient);
-  fields_.time = gpu::to_device<double>("time", time);
+  fields_.input = gpu::to_device<double>("input", seen.input);
+  fields_.inducing_input = gpu::to_device<double>("inducing_input", seen.inducing_input);
+  fields_.token_input = gpu::to_device<double>("token_input", seen.token_input);
+  fields_.token_type = gpu::to_device<int>("token_type", seen.token_type);
+  fields_.slot = gpu::to_device<int>("slot", seen.slot);
+  fields_.inducing_slot = gpu::to_device<int>("inducing_slot", seen.inducing_slot);
   fields_.multiplicity = gpu::to_device<double>("multiplicity", multiplicity);
   fields_.node_weight = gpu::to_device<double>("node_weight", node_weight);
-  fields_.inducing_time = gpu::to_device<double>("inducing_time", inducing);
   fields_.mean = gpu::to_device<double>("mean", mean);
   fields_.sd = gpu::to_device<double>("sd", sd);
   fields_.v_mean = gpu::to_device<double>("v_mean", v_mean);
@@ -87,6 +141,7 @@ ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::ve
   fields_.least_events = gpu::to_device<double>("least_events", least);
   Kokkos::deep_copy(fields_.base_jitter, jitter);
   fields_.client_id = gpu::to_device<std::int64_t>("client_id", ids);
+  encoder_ = gpu::make_encoder_operator(batch_, fields_, with_gradient);
 }
 
 void ClientBatch::read_latent(int k, ClientState& state) const {
@@ -114,8 +169,8 @@ std::vector<std::pair<int, int>> blocks_of(const std::vector<ClientPoints>& clie
     const Client& c = *clients[k].client;
     double doubles = 0;
     for (std::size_t i = 0; i < c.inducing.size(); ++i)
-      doubles += static_cast<double>(
-          gpu::field_doubles({samples, c.encoder}, extent(0, c, (*clients[k].realisations)[i], i), with_gradient));
+      doubles += static_cast<double>(gpu::field_doubles({samples, c.embedding.encoder},
+                                                        extent(0, c, (*clients[k].realisations)[i], i), with_gradient));
     const double mb = doubles * sizeof(double) / 1e6;
     if (blocks.empty() || used + mb > workspace_mb) {
       blocks.emplace_back(k, k);

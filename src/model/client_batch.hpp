@@ -1,6 +1,7 @@
 // A batch of clients on the device: their points and states uploaded, advanced, and read back.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "gpu/adam.hpp"
@@ -25,6 +26,7 @@ class ClientBatch {
 
   const gpu::Batch& batch() const { return batch_; }
   const gpu::Fields& fields() const { return fields_; }
+  gpu::EncoderOperator& encoder() const { return *encoder_; }
 
   /// Reads q(v), m, nu back into a state (client k of the batch).
   void read_latent(int k, ClientState& state) const;
@@ -40,6 +42,7 @@ class ClientBatch {
   int samples_;
   gpu::Batch batch_;
   gpu::Fields fields_;
+  std::unique_ptr<gpu::EncoderOperator> encoder_;
   std::vector<int> realisation_begin_, columns_;
   std::vector<gpu::Index> posterior_, column_, vector_, square_;
 };

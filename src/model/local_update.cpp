@@ -22,13 +22,15 @@ void e_step(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& f
   gpu::augment(exec, batch, fields, /*with_bound=*/true);
 }
 
-void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, const gpu::AdamState& adam,
-                 const gpu::AdamOptions& adam_options, const LocalOptions& options, gpu::DrawKey key, int steps) {
+void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields,
+                 gpu::EncoderOperator& encoder, const gpu::AdamState& adam, const gpu::AdamOptions& adam_options,
+                 const LocalOptions& options, gpu::DrawKey key, int steps) {
   const gpu::Region region("fedpp::local_epoch");
   const int realisations = static_cast<int>(options.training.batch_realisations);
   const double points = options.training.batch_points;
   // E-step: over all data.
   gpu::draw_weights(exec, batch, fields, key);
+  gpu::embed(exec, batch, fields, encoder);
   gpu::factorise(exec, batch, fields);
   gpu::features(exec, batch, fields);
   e_step(exec, batch, fields);
@@ -40,11 +42,12 @@ void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fiel
     if (steps > 1) gpu::select_batch(exec, batch, fields, key, realisations, points);
     if (step > 0) {
       gpu::draw_weights(exec, batch, fields, key);
+      gpu::embed(exec, batch, fields, encoder, /*batch_only=*/true);
       gpu::factorise(exec, batch, fields, gpu::kJitterLimit, /*batch_only=*/true);
       gpu::features(exec, batch, fields, /*batch_only=*/true);
       gpu::moments(exec, batch, fields, /*batch_only=*/true);
     }
-    gpu::adjoint(exec, batch, fields);
+    gpu::adjoint(exec, batch, fields, encoder);
     gpu::adam_step(exec, batch, fields, adam, adam_options);
   }
 }
@@ -64,7 +67,7 @@ struct Optimiser {
       all.insert(all.end(), part.begin(), part.end());
     };
     for (const Client* c : clients) {
-      const int p = c->encoder.parameters();
+      const int p = c->embedding.encoder.parameters();
       append(prior_mean, prior.mean);
       append(prior_sd, prior.sd);
       append(rate, std::vector<double>(p - 2, training.learning_rate));
@@ -146,7 +149,7 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
                             true, options.training.batch_points < 1);
     const Optimiser optimiser(block, clients, prior, options.training);
     for (std::int64_t epoch = 0; epoch < options.training.epochs; ++epoch)
-      local_epoch(exec, block.batch(), block.fields(), optimiser.device, adam_options, options,
+      local_epoch(exec, block.batch(), block.fields(), block.encoder(), optimiser.device, adam_options, options,
                   {seed, static_cast<std::uint32_t>(round), static_cast<std::uint32_t>(epoch), 0}, steps);
     exec.fence();
 
@@ -190,10 +193,10 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
         report.failure = fmt::format("the ELBO is {} after the round's epochs", report.elbo);
       const auto from = block.posterior_offset(static_cast<int>(k));
       const auto part = [&](const std::vector<double>& all) {
-        return std::vector<double>(all.begin() + from, all.begin() + from + c.encoder.parameters());
+        return std::vector<double>(all.begin() + from, all.begin() + from + c.embedding.encoder.parameters());
       };
       // The last step of Adam comes after the last ELBO.
-      for (gpu::Index j = from; j < from + c.encoder.parameters() && !report.failure; ++j)
+      for (gpu::Index j = from; j < from + c.embedding.encoder.parameters() && !report.failure; ++j)
         if (!std::isfinite(mean[j]) || !std::isfinite(sd[j]) || !(sd[j] > 0))
           report.failure = fmt::format("the posterior of weight {} is N({}, {}^2) after the round's epochs", j - from,
                                        mean[j], sd[j]);

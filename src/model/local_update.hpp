@@ -36,8 +36,9 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
                                       const LocalOptions& options, std::uint64_t seed, std::int64_t round);
 
 /// One local epoch on a batch whose fields are set: the order of the steps of 1.6. Exposed for tests and benchmarks.
-void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, const gpu::AdamState& adam,
-                 const gpu::AdamOptions& adam_options, const LocalOptions& options, gpu::DrawKey key, int steps);
+void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields,
+                 gpu::EncoderOperator& encoder, const gpu::AdamState& adam, const gpu::AdamOptions& adam_options,
+                 const LocalOptions& options, gpu::DrawKey key, int steps);
 
 /// The E-step alone: 1.3, q(v), 1.3, m, 1.3, nu, 1.3. Features must be current.
 void e_step(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields);

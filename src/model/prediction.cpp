@@ -38,6 +38,7 @@ std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const Client
   Kokkos::deep_copy(exec, f.v_mean, trained.fields().v_mean);
   Kokkos::deep_copy(exec, f.v_factor, trained.fields().v_factor);
   Kokkos::deep_copy(exec, f.weights, trained.fields().weights);
+  gpu::embed(exec, b, f, batch.encoder());
   gpu::factorise(exec, b, f);
   gpu::features(exec, b, f);
   gpu::moments(exec, b, f);
@@ -163,6 +164,7 @@ std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::
     const auto& b = trained.batch();
     const auto& f = trained.fields();
     gpu::draw_weights(exec, b, f, {options.seed, kPredictionRound, 0, 0});
+    gpu::embed(exec, b, f, trained.encoder());
     gpu::factorise(exec, b, f);
     gpu::features(exec, b, f);
     for (int step = 0; step < options.e_steps; ++step) e_step(exec, b, f);

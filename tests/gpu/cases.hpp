@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "gpu/dense.hpp"
+#include "gpu/encoder.hpp"
 #include "gpu/kernels.hpp"
 #include "gpu/reference.hpp"
 
@@ -94,27 +97,35 @@ class RandomClients {
 };
 
 inline gpu::Encoder encoder_of(const reference::Kernel& kernel) {
-  gpu::Encoder e;
+  gpu::EncoderShape e;
   e.kind = kernel.deep ? gpu::EncoderKind::kDeepKernel : gpu::EncoderKind::kRbf;
   e.width = static_cast<int>(kernel.width);
-  e.window = kernel.window;
-  e.periods = static_cast<int>(kernel.periods.size());
-  for (int k = 0; k < e.periods; ++k) {
-    e.angular[k] = kernel.periods[k].first;
-    e.phase[k] = kernel.periods[k].second;
+  e.inputs = kernel.deep ? 1 + 2 * static_cast<int>(kernel.periods.size()) : 1;
+  return gpu::make_encoder(e);
+}
+
+/// What the encoder sees of the times.
+inline std::vector<double> inputs_of(const reference::Kernel& kernel, const std::vector<double>& times) {
+  std::vector<double> x;
+  for (const double t : times) {
+    x.push_back(kernel.deep ? 2 * t / kernel.window - 1 : t);
+    for (const auto& [angular, phase] : kernel.periods)
+      if (kernel.deep) x.insert(x.end(), {std::sin(angular * t + phase), std::cos(angular * t + phase)});
   }
-  return e;
+  return x;
 }
 
 /// The clients as one batch on the device; positions of the parts on the host, in the order of the batch.
 struct DeviceBatch {
   gpu::Batch batch;
   gpu::Fields fields;
+  std::unique_ptr<gpu::EncoderOperator> encoder;
 
   explicit DeviceBatch(const std::vector<reference::Client>& clients) {
     std::vector<gpu::ClientExtent> extents;
     std::vector<gpu::RealisationExtent> realisations;
-    std::vector<double> time, multiplicity, node_weight, inducing, v_mean, factor, weights, rate, offset, jitter, least;
+    std::vector<double> input, multiplicity, node_weight, inducing_input, v_mean, factor, weights, rate, offset, jitter,
+        least;
     std::vector<std::int64_t> ids;
     const auto append = [](std::vector<double>& all, const std::vector<double>& part) {
       all.insert(all.end(), part.begin(), part.end());
@@ -125,11 +136,11 @@ struct DeviceBatch {
       for (const auto& w : c.weights) append(weights, w);
       for (const auto& r : c.realisations) {
         realisations.push_back(
-            {static_cast<int>(k), static_cast<int>(r.inducing.size()), static_cast<int>(r.time.size())});
-        append(time, r.time);
+            {static_cast<int>(k), static_cast<int>(r.inducing.size()), static_cast<int>(r.time.size()), {}});
+        append(input, inputs_of(c.kernel, r.time));
         append(multiplicity, r.multiplicity);
         append(node_weight, r.node_weight);
-        append(inducing, r.inducing);
+        append(inducing_input, inputs_of(c.kernel, r.inducing));
         append(v_mean, r.v_mean);
         for (std::size_t column = 0; column < r.factor.columns; ++column)
           for (std::size_t row = 0; row < r.factor.rows; ++row) factor.push_back(r.factor(row, column));
@@ -142,10 +153,10 @@ struct DeviceBatch {
     }
     batch = gpu::make_batch(extents, realisations);
     fields = gpu::make_fields(batch, true);
-    fields.time = gpu::to_device<double>("time", time);
+    fields.input = gpu::to_device<double>("input", input);
     fields.multiplicity = gpu::to_device<double>("multiplicity", multiplicity);
     fields.node_weight = gpu::to_device<double>("node_weight", node_weight);
-    fields.inducing_time = gpu::to_device<double>("inducing_time", inducing);
+    fields.inducing_input = gpu::to_device<double>("inducing_input", inducing_input);
     fields.v_mean = gpu::to_device<double>("v_mean", v_mean);
     fields.v_factor = gpu::to_device<double>("v_factor", factor);
     fields.weights = gpu::to_device<double>("weights", weights);
@@ -154,10 +165,12 @@ struct DeviceBatch {
     fields.base_jitter = gpu::to_device<double>("base_jitter", jitter);
     fields.least_events = gpu::to_device<double>("least_events", least);
     fields.client_id = gpu::to_device<std::int64_t>("client_id", ids);
+    encoder = gpu::make_encoder_operator(batch, fields, true);
   }
 
   void forward() const {
     const gpu::Exec exec;
+    gpu::embed(exec, batch, fields, *encoder);
     gpu::factorise(exec, batch, fields);
     gpu::features(exec, batch, fields);
     gpu::moments(exec, batch, fields);

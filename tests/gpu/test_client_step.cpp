@@ -50,7 +50,7 @@ TEST_P(ClientStep, agrees_with_the_reference_on_a_ragged_batch) {
     gpu::augment(exec, b, f, true);
     gpu::elbo(exec, b, f);
     gpu::surrogate(exec, b, f);
-    gpu::adjoint(exec, b, f);
+    gpu::adjoint(exec, b, f, *device.encoder);
     Pieces kzz(f.kzz), l(f.factor), k(f.k), v(f.v), projection(f.projection), variance(f.variance), c(f.c), xi(f.xi),
         lambda(f.lambda), alpha(f.alpha), beta(f.beta), surrogate(f.surrogate), gradient(f.gradient), elbo(f.elbo);
     gpu::update_variational(exec, b, f);
@@ -224,7 +224,7 @@ TEST(Ties, merged_by_multiplicity_are_the_same_as_points_of_their_own) {
         gpu::augment(exec, b, f, true);
       }
       gpu::elbo(exec, b, f);
-      gpu::adjoint(exec, b, f);
+      gpu::adjoint(exec, b, f, *device.encoder);
       return std::vector{host(f.v_mean), host(f.v_factor), host(f.rate),
                          host(f.offset), host(f.elbo),     host(f.gradient)};
     };

@@ -185,7 +185,7 @@ TEST(SelectBatch, gradients_of_an_epochs_mini_batches_average_to_the_full_gradie
     const auto& f = device.fields;
     device.forward();
     gpu::augment(exec, b, f);
-    gpu::adjoint(exec, b, f);
+    gpu::adjoint(exec, b, f, *device.encoder);
     const auto full = host(f.gradient);
     Vector mean(full.size(), 0.0);
     const std::size_t p = kDeep.parameters();
@@ -194,7 +194,7 @@ TEST(SelectBatch, gradients_of_an_epochs_mini_batches_average_to_the_full_gradie
     ASSERT_EQ(steps[1], 2);
     for (std::uint32_t step = 0; step < 4; ++step) {
       gpu::select_batch(exec, b, f, {1, 1, 1, step}, 2, 0.5);
-      gpu::adjoint(exec, b, f);
+      gpu::adjoint(exec, b, f, *device.encoder);
       const auto part = host(f.gradient);
       for (std::size_t j = 0; j < part.size(); ++j) {
         const bool first = j < 2 * p;
@@ -214,6 +214,7 @@ TEST(SelectBatch, features_and_factors_outside_the_mini_batch_are_left_alone) {
   auto weights = host(device.fields.weights);
   for (double& w : weights) w += 0.1;
   Kokkos::deep_copy(device.fields.weights, gpu::to_device<double>("weights", weights));
+  gpu::embed(exec, device.batch, device.fields, *device.encoder, true);
   gpu::factorise(exec, device.batch, device.fields, gpu::kJitterLimit, true);
   gpu::features(exec, device.batch, device.fields, true);
   gpu::moments(exec, device.batch, device.fields, true);
@@ -391,6 +392,7 @@ TEST(Jitter, is_not_raised_where_that_is_forbidden) {
     const test::DenseChoice choice(name);
     auto client = coincident({false, 1, 100, {}}, 1);
     const DeviceBatch device({client});
+    gpu::embed(gpu::Exec(), device.batch, device.fields, *device.encoder);
     gpu::factorise(gpu::Exec(), device.batch, device.fields, 0);
     const auto info = host(device.fields.info);
     EXPECT_EQ(info[0], 2);
@@ -426,6 +428,7 @@ TEST(Jitter, a_factorisation_that_cannot_succeed_is_reported_until_the_end_and_h
         for (double& w : weights)
           if (std::isnan(w)) w = 0;
         Kokkos::deep_copy(device.fields.weights, gpu::to_device<double>("weights", weights));
+        gpu::embed(gpu::Exec(), device.batch, device.fields, *device.encoder);
         gpu::factorise(gpu::Exec(), device.batch, device.fields);
         EXPECT_EQ(host(device.fields.info), info);
         const auto v_alone = host(alone.fields.v);

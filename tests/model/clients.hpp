@@ -10,11 +10,11 @@
 
 namespace fedpp::test {
 
-inline gpu::Encoder small_encoder(gpu::EncoderKind kind = gpu::EncoderKind::kDeepKernel) {
-  gpu::Encoder e;
-  e.kind = kind;
-  e.width = 8;
-  return e;
+inline model::Embedding small_encoder(gpu::EncoderKind kind = gpu::EncoderKind::kDeepKernel) {
+  config::Model model;
+  model.encoder = gpu::encoder_family(kind).name();
+  model.width = 8;
+  return model::make_embedding(model, {});
 }
 
 /// N events and Q equally weighted nodes on [0, 100].

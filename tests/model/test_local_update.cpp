@@ -204,7 +204,7 @@ TEST(ClientBatch, spread_columns_are_the_same_points_in_another_order) {
       spread({{&c, &c.training}}, {prior}, 1, 1e-6, true, true);
   for (int i = 0; i < 4; ++i) {
     const auto points = [&](const model::ClientBatch& batch) {
-      const auto time = test::host(batch.fields().time), count = test::host(batch.fields().multiplicity),
+      const auto time = test::host(batch.fields().input), count = test::host(batch.fields().multiplicity),
                  weight = test::host(batch.fields().node_weight);
       std::multiset<std::vector<double>> all;
       const auto from = static_cast<std::size_t>(batch.column_offset(i));

@@ -220,8 +220,7 @@ TEST(Profiling, every_kernel_is_labelled_by_component_and_step) {
 /// The band's variance against a plain solve of the joint precision of (nu, v): diag(0, I) + sum information [1, V][1,
 /// V]'.
 TEST(Predict, bands_take_the_expected_information_of_the_data_with_nu_unknown) {
-  gpu::Encoder encoder;
-  encoder.kind = gpu::EncoderKind::kRbf;
+  const auto encoder = test::small_encoder(gpu::EncoderKind::kRbf);
   const int m = 6;
   const double lengthscale = 20, variance = 1.5, jitter = 1e-6;
   const Client client = model::make_client(0, encoder, {simulated(7)}, m, 1.0);
@@ -242,7 +241,7 @@ TEST(Predict, bands_take_the_expected_information_of_the_data_with_nu_unknown) {
   std::vector<double> time = r.events;
   time.insert(time.end(), r.nodes.begin(), r.nodes.end());
   reference::Matrix k(m, time.size()), kzz(m, m);
-  const auto& z = client.inducing[0];
+  const auto& z = client.inducing[0].times;
   const auto kappa = [&](double a, double b) {
     return variance * std::exp(-(a - b) * (a - b) / (2 * lengthscale * lengthscale));
   };

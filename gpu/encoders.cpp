@@ -1,0 +1,67 @@
+// The registered encoders: one line each.
+#include "gpu/encoders.hpp"
+
+#include <cstddef>
+
+#include "gpu/batch.hpp"
+#include "gpu/encoder.hpp"
+
+namespace fedpp::gpu {
+
+const std::vector<const EncoderFamily*>& encoder_families() {
+  static const std::vector<const EncoderFamily*> families{&rbf_family(), &deep_kernel_family(), &lstm_family(),
+                                                          &attention_family()};  // in the order of EncoderKind
+  return families;
+}
+
+const EncoderFamily& encoder_family(EncoderKind kind) { return *encoder_families()[static_cast<std::size_t>(kind)]; }
+
+const EncoderFamily* encoder_family(const std::string& name) {
+  for (const auto* family : encoder_families())
+    if (name == family->name()) return family;
+  return nullptr;
+}
+
+Encoder make_encoder(const EncoderShape& shape) {
+  const EncoderFamily& family = encoder_family(shape.kind);
+  Encoder encoder;
+  static_cast<EncoderShape&>(encoder) = shape;
+  encoder.dimension = family.dimension(shape);
+  encoder.weight_count = family.weights(shape);
+  return encoder;
+}
+
+namespace {
+
+/// Every kind that the batch's clients use, each on its own clients.
+class MixedOperator : public EncoderOperator {
+ public:
+  explicit MixedOperator(std::vector<std::unique_ptr<EncoderOperator>> parts) : parts_(std::move(parts)) {}
+  void embed(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only) override {
+    for (const auto& part : parts_) part->embed(exec, batch, fields, batch_only);
+  }
+  void adjoint(const Exec& exec, const Batch& batch, const Fields& fields) override {
+    for (const auto& part : parts_) part->adjoint(exec, batch, fields);
+  }
+
+ private:
+  std::vector<std::unique_ptr<EncoderOperator>> parts_;
+};
+
+}  // namespace
+
+std::unique_ptr<EncoderOperator> make_encoder_operator(const Batch& batch, const Fields& fields, bool with_gradient) {
+  std::vector<Encoder> encoders;
+  to_host(batch.encoder, encoders);
+  std::vector<std::unique_ptr<EncoderOperator>> parts;
+  for (std::size_t kind = 0; kind < encoder_families().size(); ++kind)
+    for (const Encoder& encoder : encoders)
+      if (static_cast<std::size_t>(encoder.kind) == kind) {
+        parts.push_back(encoder_families()[kind]->make_operator(batch, fields, with_gradient));
+        break;
+      }
+  if (parts.size() == 1) return std::move(parts.front());
+  return std::make_unique<MixedOperator>(std::move(parts));
+}
+
+}  // namespace fedpp::gpu

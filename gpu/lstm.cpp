@@ -1,0 +1,464 @@
+// The LSTM encoder (spec 1.7; equations and layout of the weights: docs/encoders.md), forward and adjoint.
+//
+// History and points do the same step: from a state [h_1 c_1 h_2 c_2 ...] and an input to the next state. Histories run
+// in bundles: streams of one client, longest first, advance together, one matrix product a layer and step for all that
+// are not over. A point is one step from the state at its slot. Activations are not kept but formed again from the
+// states in the adjoint, where the points come first and then the histories, backwards in time.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "gpu/dense.hpp"
+#include "gpu/elementary.hpp"
+#include "gpu/encoders.hpp"
+#include "gpu/history.hpp"
+#include "gpu/pieces.hpp"
+
+namespace fedpp::gpu {
+
+namespace {
+
+/// Columns that take a step together: their activations stay in a core's cache.
+constexpr int kStepColumns = kHostBackend ? 64 : 32;
+
+/// Sizes and offsets of one LSTM.
+struct Lstm {
+  int width, layers, inputs, type_width, types;
+
+  KOKKOS_INLINE_FUNCTION explicit Lstm(const EncoderShape& s)
+      : width(s.width), layers(s.layers), inputs(s.inputs), type_width(s.type_width), types(s.types) {}
+  KOKKOS_INLINE_FUNCTION int below(int layer) const { return layer == 0 ? inputs + type_width : width; }
+  KOKKOS_INLINE_FUNCTION int rows(int layer) const { return below(layer) + width + 1; }  ///< of x_l, h_l, 1
+  KOKKOS_INLINE_FUNCTION int rows_before(int layer) const {
+    return layer == 0 ? 0 : rows(0) + (layer - 1) * (2 * width + 1);
+  }
+  KOKKOS_INLINE_FUNCTION int weight(int layer) const { return type_width * types + 4 * width * rows_before(layer); }
+  KOKKOS_INLINE_FUNCTION int weights() const { return weight(layers); }
+  KOKKOS_INLINE_FUNCTION int state() const { return 2 * width * layers; }
+  KOKKOS_INLINE_FUNCTION int most_rows() const { return rows(0) > 2 * width + 1 ? rows(0) : 2 * width + 1; }
+  /// Doubles of scratch for a column: x_l and z_l of all layers, new state; its adjoint, that of the state before and
+  /// of x_l.
+  KOKKOS_INLINE_FUNCTION Index forward_scratch() const { return rows_before(layers) + 4 * width * layers + state(); }
+  KOKKOS_INLINE_FUNCTION Index adjoint_scratch() const { return forward_scratch() + 2 * state() + most_rows(); }
+};
+
+/// A step's arrays, each [. x n].
+struct Step {
+  double *x, *z, *next;                    ///< stacked inputs and gates of the layers, new state
+  double *next_adjoint, *before, *x_adjoint;  ///< adjoint only; before: of the state before
+
+  KOKKOS_INLINE_FUNCTION Step(Scratch& scratch, const Lstm& s, bool with_adjoint) {
+    x = scratch.take(static_cast<Index>(s.rows_before(s.layers)) * kStepColumns);
+    z = scratch.take(static_cast<Index>(4 * s.width * s.layers) * kStepColumns);
+    next = scratch.take(static_cast<Index>(s.state()) * kStepColumns);
+    next_adjoint = before = x_adjoint = nullptr;
+    if (!with_adjoint) return;
+    next_adjoint = scratch.take(static_cast<Index>(s.state()) * kStepColumns);
+    before = scratch.take(static_cast<Index>(s.state()) * kStepColumns);
+    x_adjoint = scratch.take(static_cast<Index>(s.most_rows()) * kStepColumns);
+  }
+};
+
+KOKKOS_INLINE_FUNCTION double sigmoid(double x) { return 1 / (1 + fast_exp(-x)); }
+
+/// One step of n columns: column c goes from the state previous(c) with the input input(c) and, at a token, type(c)
+/// >= 0, to step.next. z holds the gates' activations afterwards.
+template <class D, class Previous, class Input, class Type>
+KOKKOS_INLINE_FUNCTION void advance(const Member& member, const Lstm& s, const double* w, int n,
+                                    const Previous& previous, const Input& input, const Type& type, const Step& step) {
+  const int width = s.width, state = s.state();
+  double* next = step.next;
+  for (int layer = 0; layer < s.layers; ++layer) {
+    const int rows = s.rows(layer), below = s.below(layer), base = 2 * width * layer;
+    double* x = step.x + static_cast<Index>(s.rows_before(layer)) * n;
+    double* z = step.z + static_cast<Index>(4 * width * layer) * n;
+    team_for(member, n, [=, &previous, &input, &type](Index c) {
+      double* column = x + c * rows;
+      if (layer == 0) {
+        const double* own = input(c);
+        for (int r = 0; r < s.inputs; ++r) column[r] = own[r];
+        const int k = type(c);
+        for (int r = 0; r < s.type_width; ++r) column[s.inputs + r] = k < 0 ? 0 : w[s.type_width * k + r];
+      } else {
+        for (int r = 0; r < width; ++r) column[r] = next[c * state + base - 2 * width + r];
+      }
+      const double* h = previous(c) + base;
+      for (int r = 0; r < width; ++r) column[below + r] = h[r];
+      column[rows - 1] = 1;
+    });
+    member.team_barrier();
+    D::gemm(member, Op::kNone, Op::kNone, 4 * width, n, rows, 1.0, w + s.weight(layer), 4 * width, x, rows, 0.0, z,
+            4 * width);
+    team_for(member, n, [=, &previous](Index c) {
+      double* gates = z + c * 4 * width;
+      const double* c_before = previous(c) + base + width;
+      double* h = next + c * state + base;
+      for (int u = 0; u < 2 * width; ++u) gates[u] = sigmoid(gates[u]);
+      for (int u = 2 * width; u < 3 * width; ++u) gates[u] = fast_tanh(gates[u]);
+      for (int u = 3 * width; u < 4 * width; ++u) gates[u] = sigmoid(gates[u]);
+      for (int u = 0; u < width; ++u) h[width + u] = gates[width + u] * c_before[u] + gates[u] * gates[2 * width + u];
+      for (int u = 0; u < width; ++u) h[u] = gates[3 * width + u] * fast_tanh(h[width + u]);
+    });
+    member.team_barrier();
+  }
+}
+
+/// Adjoint of advance(), which ran on the same step: step.before from step.next_adjoint (overwritten); adds to
+/// gradient[weights].
+template <class D, class Previous, class Type>
+KOKKOS_INLINE_FUNCTION void advance_adjoint(const Member& member, const Lstm& s, const double* w, int n,
+                                            const Previous& previous, const Type& type, const Step& step,
+                                            double* gradient) {
+  const int width = s.width, state = s.state();
+  const double* next = step.next;
+  double *next_adjoint = step.next_adjoint, *before = step.before, *x_adjoint = step.x_adjoint;
+  for (int layer = s.layers - 1; layer >= 0; --layer) {
+    const int rows = s.rows(layer), below = s.below(layer), base = 2 * width * layer;
+    const double* x = step.x + static_cast<Index>(s.rows_before(layer)) * n;
+    double* z = step.z + static_cast<Index>(4 * width * layer) * n;
+    team_for(member, n, [=, &previous](Index c) {
+      double* gates = z + c * 4 * width;
+      const double* c_before = previous(c) + base + width;
+      const double* c_next = next + c * state + base + width;
+      const double* h_bar = next_adjoint + c * state + base;
+      double* before_bar = before + c * state + base;
+      for (int u = 0; u < width; ++u) {
+        const double i = gates[u], f = gates[width + u], g = gates[2 * width + u], o = gates[3 * width + u];
+        const double t = fast_tanh(c_next[u]);
+        const double c_bar = h_bar[width + u] + h_bar[u] * o * (1 - t * t);
+        before_bar[width + u] = c_bar * f;
+        gates[u] = c_bar * g * i * (1 - i);
+        gates[width + u] = c_bar * c_before[u] * f * (1 - f);
+        gates[2 * width + u] = c_bar * i * (1 - g * g);
+        gates[3 * width + u] = h_bar[u] * t * o * (1 - o);
+      }
+    });
+    member.team_barrier();
+    D::gemm(member, Op::kNone, Op::kTranspose, 4 * width, rows, n, 1.0, z, 4 * width, x, rows, 1.0,
+            gradient + s.weight(layer), 4 * width);
+    D::gemm(member, Op::kTranspose, Op::kNone, rows, n, 4 * width, 1.0, w + s.weight(layer), 4 * width, z, 4 * width,
+            0.0, x_adjoint, rows);
+    team_for(member, n, [=](Index c) {
+      const double* column = x_adjoint + c * rows;
+      for (int r = 0; r < width; ++r) before[c * state + base + r] = column[below + r];
+      if (layer > 0)
+        for (int r = 0; r < width; ++r) next_adjoint[c * state + base - 2 * width + r] += column[r];
+    });
+    if (layer == 0 && s.type_width > 0)
+      team_for(member, s.type_width, [=, &type](Index r) {  // tokens of a type share a column: one thread a row
+        for (int c = 0; c < n; ++c)
+          if (type(c) >= 0) gradient[s.type_width * type(c) + r] += x_adjoint[c * rows + s.inputs + r];
+      });
+    member.team_barrier();
+  }
+}
+
+/// The operator's arrays, copied into kernels by value.
+struct Work {
+  int stride = 0;  ///< largest state of the batch
+  Index forward_scratch = 0, adjoint_scratch = 0;
+  int tasks = 0;                                   ///< bundles x samples
+  Array<int> bundle_client, bundle_begin, stream;  ///< [bundles], [bundles + 1], streams of the bundles
+  Array<int> client_tasks;                         ///< [clients + 1] first task
+  Array<int> task_bundle, task_sample;             ///< [tasks]
+  Array<Index> task_gradient;                      ///< [tasks] offset of partial sums [weights()]
+  Array<int> active;                               ///< [tasks][kStepColumns] streams of the mini-batch
+  Array<double> memory;                            ///< [problem_slot][stride] states
+  Array<double> point_adjoint;                     ///< [problem_point][stride] by the state at the point's slot
+  Array<double> gradient;                          ///< partial sums of the bundles
+  SlotPoints points;
+};
+
+/// The streams of a bundle that the mini-batch has, longest first; returns how many, to every thread.
+KOKKOS_INLINE_FUNCTION int active_streams(const Member& member, const Batch& b, const Fields& f, const Work& k,
+                                          int task, bool batch_only, int* active) {
+  const int bundle = k.task_bundle(task);
+  int count = 0;  // every thread counts, one writes
+  for (int j = k.bundle_begin(bundle); j < k.bundle_begin(bundle + 1); ++j) {
+    const int stream = k.stream(j);
+    if (batch_only && !in_mini_batch(b, f, b.stream_realisation(stream))) continue;
+    if (member.team_rank() == 0) active[count] = stream;
+    ++count;
+  }
+  member.team_barrier();
+  return count;
+}
+
+template <class D>
+void embed_histories(const Exec& exec, const Batch& b, const Fields& f, const Work& k, bool batch_only) {
+  Kokkos::parallel_for(
+      "fedpp::lstm::histories", team_policy(exec, k.tasks, k.forward_scratch), KOKKOS_LAMBDA(const Member& member) {
+        const int task = member.league_rank(), sample = k.task_sample(task);
+        const int client = k.bundle_client(k.task_bundle(task));
+        const Encoder& e = b.encoder(client);
+        const Lstm s(e);
+        const double* w = f.weights.data() + b.weights(client) + static_cast<Index>(sample) * e.parameters();
+        int* active = k.active.data() + static_cast<Index>(task) * kStepColumns;
+        int n = active_streams(member, b, f, k, task, batch_only, active);
+        Scratch scratch(member, k.forward_scratch);
+        const Step step(scratch, s, false);
+        const auto slot = [=](int stream, int j) {
+          const int i = b.stream_realisation(stream);
+          return k.memory.data() + (b.problem_slot(b.problem(i) + sample) + b.stream_slot(stream) + j) * k.stride;
+        };
+        for (int j = 0; n > 0; ++j) {
+          while (n > 0 && b.stream_tokens(active[n - 1]) <= j) --n;
+          if (n == 0) break;
+          advance<D>(
+              member, s, w, n, [=](Index c) -> const double* { return slot(active[c], j); },
+              [=](Index c) { return f.token_input.data() + b.stream_input(active[c]) + static_cast<Index>(j) * s.inputs; },
+              [=](Index c) { return s.type_width > 0 ? f.token_type(b.stream_token(active[c]) + j) : -1; }, step);
+          team_for(member, n, [=](Index c) {
+            double* next = slot(active[c], j + 1);
+            for (int r = 0; r < s.state(); ++r) next[r] = step.next[c * s.state() + r];
+          });
+          member.team_barrier();
+        }
+      });
+}
+
+template <class D>
+void embed_points(const Exec& exec, const Batch& b, const Fields& f, const Work& k, bool batch_only) {
+  Kokkos::parallel_for(
+      "fedpp::lstm::points", team_policy(exec, b.piece_tasks, k.forward_scratch), KOKKOS_LAMBDA(const Member& member) {
+        const Piece piece(b, f, member.league_rank());
+        const Encoder& e = b.encoder(piece.client);
+        if (e.kind != EncoderKind::kLstm || (batch_only && !piece.selected(b, f))) return;
+        const Lstm s(e);
+        Scratch scratch(member, k.forward_scratch);
+        const Step step(scratch, s, false);
+        const double* memory = k.memory.data() + b.problem_slot(piece.problem) * k.stride;
+        for (int first = 0; first < piece.n; first += kStepColumns) {
+          const int n = piece.n - first < kStepColumns ? piece.n - first : kStepColumns;
+          const int* slot = piece.slot + first;
+          const double* input = piece.input + static_cast<Index>(first) * s.inputs;
+          advance<D>(
+              member, s, piece.weights, n,
+              [=](Index c) { return memory + static_cast<Index>(slot[c]) * k.stride; },
+              [=](Index c) { return input + c * s.inputs; }, [](Index) { return -1; }, step);
+          double* h = piece.embedding + static_cast<Index>(first) * s.width;
+          const double* top = step.next + s.state() - 2 * s.width;
+          team_for_2d(member, s.width, n, [=](int r, int c) {
+            h[r + static_cast<Index>(c) * s.width] = top[r + static_cast<Index>(c) * s.state()];
+          });
+          member.team_barrier();
+        }
+      });
+}
+
+template <class D>
+void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Work& k) {
+  Kokkos::parallel_for(
+      "fedpp::lstm::points_adjoint", team_policy(exec, b.piece_tasks, k.adjoint_scratch),
+      KOKKOS_LAMBDA(const Member& member) {
+        const Piece piece(b, f, member.league_rank());
+        const Encoder& e = b.encoder(piece.client);
+        if (e.kind != EncoderKind::kLstm || f.step_taken(piece.client) == 0) return;
+        const Lstm s(e);
+        const int state = s.state();
+        double* out = k.point_adjoint.data() + piece.point * k.stride;
+        if (!piece.selected(b, f)) {  // its slot may belong to a stream that others of the mini-batch use
+          team_for(member, static_cast<Index>(piece.n) * k.stride, [=](Index j) { out[j] = 0; });
+          return;
+        }
+        double* gradient = f.piece_gradient.data() + piece.gradient;
+        team_for(member, s.weights(), [=](Index j) { gradient[j] = 0; });
+        Scratch scratch(member, k.adjoint_scratch);
+        const Step step(scratch, s, true);
+        const double* memory = k.memory.data() + b.problem_slot(piece.problem) * k.stride;
+        for (int first = 0; first < piece.n; first += kStepColumns) {
+          const int n = piece.n - first < kStepColumns ? piece.n - first : kStepColumns;
+          const int* slot = piece.slot + first;
+          const double* input = piece.input + static_cast<Index>(first) * s.inputs;
+          const double* h_bar = piece.adjoint + static_cast<Index>(first) * s.width;
+          const auto previous = [=](Index c) { return memory + static_cast<Index>(slot[c]) * k.stride; };
+          const auto type = [](Index) { return -1; };
+          advance<D>(member, s, piece.weights, n, previous, [=](Index c) { return input + c * s.inputs; }, type, step);
+          team_for_2d(member, state, n, [=](int r, int c) {
+            const int top = r - (state - 2 * s.width);  // h of the last layer
+            step.next_adjoint[r + static_cast<Index>(c) * state] =
+                top >= 0 && top < s.width ? h_bar[top + static_cast<Index>(c) * s.width] : 0;
+          });
+          member.team_barrier();
+          advance_adjoint<D>(member, s, piece.weights, n, previous, type, step, gradient);
+          team_for_2d(member, state, n, [=](int r, int c) {
+            out[r + (static_cast<Index>(first) + c) * k.stride] = step.before[r + static_cast<Index>(c) * state];
+          });
+          member.team_barrier();
+        }
+      });
+}
+
+template <class D>
+void adjoint_histories(const Exec& exec, const Batch& b, const Fields& f, const Work& k) {
+  Kokkos::parallel_for(
+      "fedpp::lstm::histories_adjoint", team_policy(exec, k.tasks, k.adjoint_scratch),
+      KOKKOS_LAMBDA(const Member& member) {
+        const int task = member.league_rank(), sample = k.task_sample(task);
+        const int client = k.bundle_client(k.task_bundle(task));
+        const Encoder& e = b.encoder(client);
+        if (f.step_taken(client) == 0) return;
+        const Lstm s(e);
+        const int state = s.state();
+        const double* w = f.weights.data() + b.weights(client) + static_cast<Index>(sample) * e.parameters();
+        double* gradient = k.gradient.data() + k.task_gradient(task);
+        team_for(member, s.weights(), [=](Index j) { gradient[j] = 0; });
+        int* active = k.active.data() + static_cast<Index>(task) * kStepColumns;
+        const int streams = active_streams(member, b, f, k, task, true, active);
+        if (streams == 0) return;
+        Scratch scratch(member, k.adjoint_scratch);
+        const Step step(scratch, s, true);
+        const auto slot = [=](int stream, int j) {
+          const int i = b.stream_realisation(stream);
+          return k.memory.data() + (b.problem_slot(b.problem(i) + sample) + b.stream_slot(stream) + j) * k.stride;
+        };
+        team_for(member, static_cast<Index>(streams) * state, [=](Index j) { step.before[j] = 0; });
+        member.team_barrier();
+        int n = 0;
+        for (int j = b.stream_tokens(active[0]) - 1; j >= 0; --j) {
+          while (n < streams && b.stream_tokens(active[n]) > j) ++n;
+          // By the state after token j: what later tokens passed back, and the points that stand there.
+          team_for(member, n, [=](Index c) {
+            double* sum = step.next_adjoint + c * state;
+            for (int r = 0; r < state; ++r) sum[r] = step.before[c * state + r];
+            const int stream = active[c], i = b.stream_realisation(stream);
+            const Index at = b.slot(i) + b.stream_slot(stream) + j + 1;
+            const double* adjoints = k.point_adjoint.data() + b.problem_point(b.problem(i) + sample) * k.stride;
+            for (Index p = k.points.begin(at); p < k.points.begin(at + 1); ++p) {
+              const double* part = adjoints + static_cast<Index>(k.points.point(p)) * k.stride;
+              for (int r = 0; r < state; ++r) sum[r] += part[r];
+            }
+          });
+          member.team_barrier();
+          const auto previous = [=](Index c) -> const double* { return slot(active[c], j); };
+          const auto type = [=](Index c) { return s.type_width > 0 ? f.token_type(b.stream_token(active[c]) + j) : -1; };
+          advance<D>(
+              member, s, w, n, previous,
+              [=](Index c) { return f.token_input.data() + b.stream_input(active[c]) + static_cast<Index>(j) * s.inputs; },
+              type, step);
+          advance_adjoint<D>(member, s, w, n, previous, type, step, gradient);
+        }
+      });
+}
+
+/// Bundles of each client's streams, longest first: the same whatever else is in the batch.
+void lay_out_bundles(const Batch& batch, const std::vector<Encoder>& encoders, bool with_gradient, Work& k) {
+  std::vector<int> client, realisation, tokens, samples;
+  to_host(batch.client, client);
+  to_host(batch.stream_realisation, realisation);
+  to_host(batch.stream_tokens, tokens);
+  to_host(batch.samples, samples);
+  std::vector<std::vector<int>> streams(batch.clients);
+  for (int s = 0; s < batch.streams; ++s)
+    if (encoders[client[realisation[s]]].kind == EncoderKind::kLstm) streams[client[realisation[s]]].push_back(s);
+
+  std::vector<int> bundle_client, bundle_begin{0}, order, client_tasks{0}, task_bundle, task_sample;
+  std::vector<Index> task_gradient;
+  Index gradient = 0;
+  for (int c = 0; c < batch.clients; ++c) {
+    auto& own = streams[c];
+    std::stable_sort(own.begin(), own.end(), [&](int a, int b) { return tokens[a] > tokens[b]; });
+    for (std::size_t first = 0; first < own.size(); first += kStepColumns) {
+      const std::size_t last = std::min(first + kStepColumns, own.size());
+      order.insert(order.end(), own.begin() + first, own.begin() + last);
+      for (int sample = 0; sample < samples[c]; ++sample) {
+        task_bundle.push_back(static_cast<int>(bundle_client.size()));
+        task_sample.push_back(sample);
+        task_gradient.push_back(gradient);
+        gradient += encoders[c].weights();
+      }
+      bundle_client.push_back(c);
+      bundle_begin.push_back(static_cast<int>(order.size()));
+    }
+    client_tasks.push_back(static_cast<int>(task_bundle.size()));
+  }
+  k.tasks = static_cast<int>(task_bundle.size());
+  k.bundle_client = to_device<int>("bundle_client", bundle_client);
+  k.bundle_begin = to_device<int>("bundle_begin", bundle_begin);
+  k.stream = to_device<int>("bundle_stream", order);
+  k.client_tasks = to_device<int>("bundle_client_tasks", client_tasks);
+  k.task_bundle = to_device<int>("bundle_task", task_bundle);
+  k.task_sample = to_device<int>("bundle_sample", task_sample);
+  k.task_gradient = to_device<Index>("bundle_gradient_offset", task_gradient);
+  k.active = Array<int>("active_streams", static_cast<std::size_t>(k.tasks) * kStepColumns);
+  if (with_gradient) k.gradient = Array<double>("bundle_gradient", static_cast<std::size_t>(gradient));
+}
+
+class LstmOperator : public EncoderOperator {
+ public:
+  LstmOperator(const Batch& batch, const Fields& fields, bool with_gradient) {
+    std::vector<Encoder> encoders;
+    to_host(batch.encoder, encoders);
+    for (const Encoder& e : encoders) {
+      if (e.kind != EncoderKind::kLstm) continue;
+      const Lstm s(e);
+      k_.stride = std::max(k_.stride, s.state());
+      k_.forward_scratch = std::max(k_.forward_scratch, s.forward_scratch() * kStepColumns);
+      k_.adjoint_scratch = std::max(k_.adjoint_scratch, s.adjoint_scratch() * kStepColumns);
+    }
+    lay_out_bundles(batch, encoders, with_gradient, k_);
+    k_.memory = Array<double>("lstm_memory", static_cast<std::size_t>(batch.lengths.problem_slot * k_.stride));  // zero: the state at the start
+    if (!with_gradient) return;
+    k_.point_adjoint = Array<double>("lstm_point_adjoint", static_cast<std::size_t>(batch.lengths.problem_point * k_.stride));
+    k_.points = make_slot_points(batch, fields);
+  }
+
+  void embed(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only) override {
+    with_dense([&]<class D>() {
+      embed_histories<D>(exec, batch, fields, k_, batch_only);
+      embed_points<D>(exec, batch, fields, k_, batch_only);
+    });
+  }
+
+  void adjoint(const Exec& exec, const Batch& batch, const Fields& fields) override {
+    with_dense([&]<class D>() {
+      adjoint_points<D>(exec, batch, fields, k_);
+      adjoint_histories<D>(exec, batch, fields, k_);
+    });
+    sum_gradients(exec, batch, fields, EncoderKind::kLstm, k_.client_tasks, k_.task_gradient, k_.gradient);
+  }
+
+ private:
+  Work k_;
+};
+
+class LstmFamily : public EncoderFamily {
+ public:
+  const char* name() const override { return "lstm"; }
+  bool reads_history() const override { return true; }
+  int dimension(const EncoderShape& shape) const override { return shape.width; }
+  int weights(const EncoderShape& shape) const override { return Lstm(shape).weights(); }
+
+  /// Matrices by the number of their inputs; the forget gate open, so that gradients reach far back at first.
+  Start start(const EncoderShape& shape) const override {
+    const Lstm s(shape);
+    Start start{std::vector<double>(s.weights(), 0.0), std::vector<double>(s.weights(), 1.0)};
+    for (int layer = 0; layer < s.layers; ++layer) {
+      const int rows = s.rows(layer), gates = 4 * s.width;
+      std::fill_n(start.sd.begin() + s.weight(layer), gates * rows, 1 / std::sqrt(static_cast<double>(rows)));
+      std::fill_n(start.mean.begin() + s.weight(layer) + (rows - 1) * gates + s.width, s.width, 1.0);
+    }
+    return start;
+  }
+
+  std::unique_ptr<EncoderOperator> make_operator(const Batch& batch, const Fields& fields,
+                                                 bool with_gradient) const override {
+    return std::make_unique<LstmOperator>(batch, fields, with_gradient);
+  }
+
+  Index workspace(const Encoder& encoder, Index tokens, Index streams, Index points, Index,
+                  bool with_gradient) const override {
+    const Lstm s(encoder);
+    const Index memory = (tokens + streams) * s.state();
+    return with_gradient ? memory + points * s.state() + streams * s.weights() : memory;
+  }
+};
+
+}  // namespace
+
+const EncoderFamily& lstm_family() {
+  static const LstmFamily family;
+  return family;
+}
+
+}  // namespace fedpp::gpu

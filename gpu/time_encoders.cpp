@@ -1,0 +1,123 @@
+// Encoders of time alone (spec 1.7): rbf, h = x, and the deep kernel, h = tanh(W [x; 1]). Equations: docs/encoders.md.
+#include "gpu/dense.hpp"
+#include "gpu/elementary.hpp"
+#include "gpu/encoders.hpp"
+#include "gpu/pieces.hpp"
+
+namespace fedpp::gpu {
+
+namespace {
+
+/// [x; 1] of n points.
+KOKKOS_INLINE_FUNCTION void with_bias(const Member& member, int inputs, int n, const double* x, double* out) {
+  team_for_2d(member, inputs + 1, n, [=](int r, int c) {
+    out[r + static_cast<Index>(c) * (inputs + 1)] = r < inputs ? x[r + static_cast<Index>(c) * inputs] : 1;
+  });
+  member.team_barrier();
+}
+
+// Per team: [x; 1] of a piece.
+KOKKOS_INLINE_FUNCTION Index scratch_size(const Batch& b) {
+  return static_cast<Index>(b.most_inputs + 1) * b.most_piece;
+}
+
+template <class D>
+void run_embed(const Exec& exec, const Batch& b, const Fields& f, EncoderKind kind, bool batch_only) {
+  Kokkos::parallel_for(
+      "fedpp::time_encoders::embed", team_policy(exec, b.piece_tasks, scratch_size(b)),
+      KOKKOS_LAMBDA(const Member& member) {
+        const Piece piece(b, f, member.league_rank());
+        const Encoder& e = b.encoder(piece.client);
+        if (e.kind != kind || (batch_only && !piece.selected(b, f))) return;
+        double* h = piece.embedding;
+        if (kind == EncoderKind::kRbf) {
+          const double* input = piece.input;
+          team_for(member, piece.n, [=](Index i) { h[i] = input[i]; });
+          return;
+        }
+        Scratch scratch(member, scratch_size(b));
+        double* x = scratch.take(scratch_size(b));
+        with_bias(member, e.inputs, piece.n, piece.input, x);
+        D::gemm(member, Op::kNone, Op::kNone, e.width, piece.n, e.inputs + 1, 1.0, piece.weights, e.width, x,
+                e.inputs + 1, 0.0, h, e.width);
+        team_for(member, static_cast<Index>(e.width) * piece.n, [=](Index i) { h[i] = fast_tanh(h[i]); });
+      });
+}
+
+template <class D>
+void run_adjoint(const Exec& exec, const Batch& b, const Fields& f) {
+  Kokkos::parallel_for(
+      "fedpp::time_encoders::adjoint", team_policy(exec, b.piece_tasks, scratch_size(b)),
+      KOKKOS_LAMBDA(const Member& member) {
+        const Piece piece(b, f, member.league_rank());
+        const Encoder& e = b.encoder(piece.client);
+        if (e.kind != EncoderKind::kDeepKernel || f.step_taken(piece.client) == 0 || !piece.selected(b, f)) return;
+        const double* h = piece.embedding;
+        double* hbar = piece.adjoint;
+        Scratch scratch(member, scratch_size(b));
+        double* x = scratch.take(scratch_size(b));
+        with_bias(member, e.inputs, piece.n, piece.input, x);
+        team_for(member, static_cast<Index>(e.width) * piece.n, [=](Index i) { hbar[i] *= 1 - h[i] * h[i]; });
+        member.team_barrier();
+        D::gemm(member, Op::kNone, Op::kTranspose, e.width, e.inputs + 1, piece.n, 1.0, hbar, e.width, x, e.inputs + 1,
+                0.0, f.piece_gradient.data() + piece.gradient, e.width);
+      });
+}
+
+class TimeOperator : public EncoderOperator {
+ public:
+  explicit TimeOperator(EncoderKind kind) : kind_(kind) {}
+  void embed(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only) override {
+    with_dense([&]<class D>() { run_embed<D>(exec, batch, fields, kind_, batch_only); });
+  }
+  void adjoint(const Exec& exec, const Batch& batch, const Fields& fields) override {
+    if (kind_ == EncoderKind::kRbf) return;
+    with_dense([&]<class D>() { run_adjoint<D>(exec, batch, fields); });
+    sum_gradients(exec, batch, fields, kind_, {}, {}, {});
+  }
+
+ private:
+  EncoderKind kind_;
+};
+
+class RbfFamily : public EncoderFamily {
+ public:
+  const char* name() const override { return "rbf"; }
+  bool reads_history() const override { return false; }
+  int dimension(const EncoderShape&) const override { return 1; }
+  int weights(const EncoderShape&) const override { return 0; }
+  Start start(const EncoderShape&) const override { return {}; }
+  std::unique_ptr<EncoderOperator> make_operator(const Batch&, const Fields&, bool) const override {
+    return std::make_unique<TimeOperator>(EncoderKind::kRbf);
+  }
+  Index workspace(const Encoder&, Index, Index, Index, Index, bool) const override { return 0; }
+};
+
+class DeepKernelFamily : public EncoderFamily {
+ public:
+  const char* name() const override { return "deep-kernel"; }
+  bool reads_history() const override { return false; }
+  int dimension(const EncoderShape& s) const override { return s.width; }
+  int weights(const EncoderShape& s) const override { return s.width * (s.inputs + 1); }
+  Start start(const EncoderShape& s) const override {
+    return {std::vector<double>(weights(s), 0.0), std::vector<double>(weights(s), 1.0)};
+  }
+  std::unique_ptr<EncoderOperator> make_operator(const Batch&, const Fields&, bool) const override {
+    return std::make_unique<TimeOperator>(EncoderKind::kDeepKernel);
+  }
+  Index workspace(const Encoder&, Index, Index, Index, Index, bool) const override { return 0; }
+};
+
+}  // namespace
+
+const EncoderFamily& rbf_family() {
+  static const RbfFamily family;
+  return family;
+}
+
+const EncoderFamily& deep_kernel_family() {
+  static const DeepKernelFamily family;
+  return family;
+}
+
+}  // namespace fedpp::gpu

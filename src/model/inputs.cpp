@@ -1,0 +1,66 @@
+#include "model/inputs.hpp"
+
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "config/error.hpp"
+
+namespace fedpp::model {
+
+namespace {
+
+constexpr int kTimeWaves = 8;
+
+gpu::EncoderKind kind_of(const std::string& name) {
+  for (std::size_t kind = 0; kind < gpu::encoder_families().size(); ++kind)
+    if (name == gpu::encoder_families()[kind]->name()) return static_cast<gpu::EncoderKind>(kind);
+  throw UserError("model.encoder = '" + name + "': there is no such encoder");
+}
+
+}  // namespace
+
+Inputs::Inputs(const config::Model& model, const data::Clock& clock, const data::GapScale& gaps)
+    : kind_(kind_of(model.encoder)), window_(clock.window), gaps_(gaps) {
+  if (kind_ == gpu::EncoderKind::kRbf) return;
+  for (const double period : model.periods)
+    waves_.emplace_back(2 * std::numbers::pi / (period * clock.scale),
+                        2 * std::numbers::pi * std::fmod(clock.origin / period, 1.0));
+  if (kind_ == gpu::EncoderKind::kAttention)
+    for (int k = 0; k < kTimeWaves; ++k)
+      waves_.emplace_back(2 * std::numbers::pi * std::exp2(k) / clock.window, 0.0);
+}
+
+int Inputs::count() const {
+  return 1 + (gpu::encoder_family(kind_).reads_history() ? 1 : 0) + 2 * static_cast<int>(waves_.size());
+}
+
+void Inputs::at(double t, double gap, double* x) const {
+  if (kind_ == gpu::EncoderKind::kRbf) {
+    *x = t;
+    return;
+  }
+  if (gpu::encoder_family(kind_).reads_history()) *x++ = (std::log(gap + gaps_.floor()) - gaps_.mean) / gaps_.sd;
+  *x++ = 2 * t / window_ - 1;
+  for (const auto& [angular, phase] : waves_) {
+    *x++ = std::sin(angular * t + phase);
+    *x++ = std::cos(angular * t + phase);
+  }
+}
+
+Embedding make_embedding(const config::Model& model, const data::Clock& clock, const data::GapScale& gaps,
+                         std::int64_t types) {
+  Embedding embedding;
+  embedding.inputs = Inputs(model, clock, gaps);
+  gpu::EncoderShape shape;
+  shape.kind = kind_of(model.encoder);
+  shape.width = static_cast<int>(model.width);
+  shape.layers = static_cast<int>(model.layers);
+  shape.inputs = embedding.inputs.count();
+  shape.type_width = static_cast<int>(model.type_embedding);
+  shape.types = model.type_embedding > 0 ? static_cast<int>(types) : 0;
+  embedding.encoder = gpu::make_encoder(shape);
+  return embedding;
+}
+
+}  // namespace fedpp::model
