@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "config/error.hpp"
+#include "io/event_pieces.hpp"
 #include "io/event_reader.hpp"
 #include "io/sequence_file.hpp"
 
@@ -17,6 +19,7 @@ namespace {
 struct ImportOptions {
   std::vector<std::string> files;
   std::string windows;
+  std::string cut_events;
   std::string time_unit = "file unit";
   std::string out;
 };
@@ -24,9 +27,54 @@ struct ImportOptions {
 constexpr const char* kExamples =
     "Examples:\n"
     "  fedpp import train.csv.gz --out train.h5 --time-unit days\n"
-    "  fedpp import sensors.jsonl --windows observed.csv --out sensors.h5";
+    "  fedpp import sensors.jsonl --windows observed.csv --out sensors.h5\n"
+    "  fedpp import cascades.csv.gz --cut-events 50:264 --out pieces.h5";
+
+/// "50:264".
+io::PieceLengths parse_lengths(const std::string& text) {
+  io::PieceLengths lengths;
+  const char* end = text.data() + text.size();
+  const auto low = std::from_chars(text.data(), end, lengths.shortest);
+  if (low.ec == std::errc() && low.ptr != end && *low.ptr == ':') {
+    const auto high = std::from_chars(low.ptr + 1, end, lengths.longest);
+    if (high.ec == std::errc() && high.ptr == end && 1 <= lengths.shortest && lengths.shortest <= lengths.longest)
+      return lengths;
+  }
+  throw UserError(fmt::format(
+      "--cut-events {}: give the fewest and the most events of a piece, as 50:264, with 1 <= fewest <= most", text));
+}
+
+/// Every sequence in pieces (io/event_pieces.hpp).
+int import_pieces(const ImportOptions& options) {
+  const io::PieceLengths lengths = parse_lengths(options.cut_events);
+  if (!options.windows.empty())
+    throw UserError(
+        fmt::format("--cut-events with --windows {}: a piece is observed from its first to its last event; leave out "
+                    "one of the two",
+                    options.windows));
+  io::SequenceFileWriter writer(options.out, options.files, options.time_unit);
+  io::PieceCounts counts;
+  std::int64_t sequences = 0;
+  for (const std::string& file : options.files) {
+    io::read_sequences(file, [&](io::SequenceRecord& sequence) {
+      ++sequences;
+      io::cut_into_pieces(sequence, lengths, [&](io::SequenceRecord& piece) { writer.append(piece); }, counts);
+    });
+  }
+  if (counts.pieces == 0)
+    throw UserError(fmt::format("--cut-events {}: none of the {} sequences has {} events; ask for fewer",
+                                options.cut_events, sequences, lengths.shortest));
+  writer.close();
+  fmt::print(
+      "{}: {} pieces of {} sequences, {} events; {} pieces below {} events dropped ({} events); {} cuts between "
+      "events at equal times\n",
+      options.out, counts.pieces, sequences, writer.events(), counts.dropped_pieces, lengths.shortest,
+      counts.dropped_events, counts.cut_ties);
+  return kSuccess;
+}
 
 int import(const ImportOptions& options) {
+  if (!options.cut_events.empty()) return import_pieces(options);
   std::unordered_map<std::int64_t, std::vector<io::Window>> windows;  // of sequences not yet met
   if (!options.windows.empty()) {
     for (io::SequenceWindows& entry : io::read_windows(options.windows)) windows[entry.id] = std::move(entry.windows);
@@ -71,6 +119,10 @@ void add_import(CLI::App& app, Action& chosen) {
       ->required();
   command->add_option("--windows", options->windows, "Windows table: CSV sequence,start,end, several rows for gaps")
       ->type_name("FILE");
+  command
+      ->add_option("--cut-events", options->cut_events,
+                   "Cut sequences into consecutive pieces of at most HIGH events; pieces below LOW are dropped")
+      ->type_name("LOW:HIGH");
   command->add_option("--time-unit", options->time_unit, "Name of the unit of time, for tables and axes")
       ->type_name("NAME")
       ->capture_default_str();

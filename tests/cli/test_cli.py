@@ -168,6 +168,22 @@ class Import(Case):
             self.assertIn(f"bad.csv:{line}", self.refuses("import", "bad.csv", "--out", "bad.h5"))
             self.assertEqual([path.name for path in self.folder.iterdir()], ["bad.csv"])
 
+    def test_cut_into_pieces(self):
+        self.write("a.csv", EVENTS)  # three sequences of twelve
+        text = self.succeeds("import", "a.csv", "--cut-events", "3:5", "--out", "a.h5", env=NO_START)
+        self.assertIn("6 pieces of 3 sequences, 30 events; 3 pieces below 3 events dropped (6 events); 0 cuts", text)
+        words = self.succeeds("info", "a.h5", env=NO_START).split()
+        for pair in [("sequences", "6"), ("events", "30")]:
+            self.assertIn(pair, list(zip(words, words[1:])))
+
+    def test_bad_cuts(self):
+        self.write("a.csv", EVENTS)
+        for text in ["5", "5:", ":5", "5:3", "0:5", "-1:5", "3:5:7", "3.5:5", "x:5"]:
+            self.assertIn(f"--cut-events {text}: give the fewest and the most", self.refuses("import", "a.csv", f"--cut-events={text}", "--out", "a.h5"))
+        self.assertIn("none of the 3 sequences has 13 events", self.refuses("import", "a.csv", "--cut-events", "13:20", "--out", "a.h5"))
+        self.assertIn("leave out one", self.refuses("import", "a.csv", "--cut-events", "3:5", "--windows", "w.csv", "--out", "a.h5"))
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["a.csv"])
+
     def test_missing_file(self):
         self.assertIn("none.csv", self.refuses("import", "none.csv", "--out", "a.h5"))
 
