@@ -1,8 +1,11 @@
 """What the checks here share: where the program, the data and the results are, and one training run."""
 import argparse
 import json
+import math
 import os
 import pathlib
+import shlex
+import statistics
 import subprocess
 import sys
 
@@ -10,10 +13,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = pathlib.Path(os.environ.get("FEDPP_SHARED", ROOT / ".." / "shared")).resolve() / "data"
 
 
-def arguments(description, **more):
+def arguments(description, positional=None, **more):
+    """Options of a check: --fedpp, --out and `more` (name -> type, default, help). `positional`: (name, choices, help)."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fedpp", type=pathlib.Path, default=ROOT / "build/cpu/src/fedpp", help="executable (default: build/cpu/src/fedpp)")
     parser.add_argument("--out", type=pathlib.Path, default=None, help="folder for runs and figures (default: out/validation/NAME)")
+    if positional:
+        parser.add_argument(positional[0], choices=positional[1], help=positional[2])
     for name, (kind, default, text) in more.items():
         if kind is bool:
             parser.add_argument("--" + name, action="store_true", help=text)
@@ -37,11 +43,12 @@ def need(folder):
     return DATA / folder
 
 
-def train(fedpp, config, out, changes=()):
-    """Runs `fedpp train` unless `out` holds its result already; an interrupted run goes on. Returns result.json."""
+def train(fedpp, config, out, changes=(), launch=""):
+    """Runs `fedpp train` unless `out` holds its result already; an interrupted run goes on. `launch`: words before the
+    program, as "srun -n 4". Returns result.json."""
     result = out / "result.json"
     if not result.is_file():
-        command = [str(fedpp), "train", str(config), "--out", str(out), "--set", "output.progress=false"]
+        command = [*shlex.split(launch), str(fedpp), "train", str(config), "--out", str(out), "--set", "output.progress=false"]
         for change in changes:
             command += ["--set", change]
         if list(out.glob("checkpoint-*.h5")):
@@ -57,6 +64,21 @@ def train(fedpp, config, out, changes=()):
 def models(result):
     """Name -> headline score per test event."""
     return {model["name"]: model["headline"] for model in result["scores"]["models"]}
+
+
+def paired(pairs):
+    """Mean difference of (ours, theirs) over seeds and its standard error (nan for one seed)."""
+    gains = [a - b for a, b in pairs]
+    error = statistics.stdev(gains) / math.sqrt(len(gains)) if len(gains) > 1 else float("nan")
+    return statistics.mean(gains), error
+
+
+def mean_sd(values, digits=3):
+    """Text mean±sd (the mean alone for one value, nothing for none)."""
+    if not values:
+        return ""
+    spread = f"±{statistics.stdev(values):.{digits}f}" if len(values) > 1 else ""
+    return f"{statistics.mean(values):.{digits}f}{spread}"
 
 
 def verdict(holds, claim):

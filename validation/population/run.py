@@ -4,10 +4,8 @@
 Runs the grid data set x share of the local data x mode x seed one after another; a finished run is kept, an interrupted
 one goes on from its checkpoint, so the command may be stopped and given again. Writes results.csv and prints the table."""
 import csv
-import math
 import os
 import pathlib
-import statistics
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -55,27 +53,18 @@ def write(path, rows):
         out.writerows(rows[key] for key in sorted(rows))
 
 
-def paired(pairs):
-    """Mean difference and its standard error over seeds."""
-    gains = [a - b for a, b in pairs]
-    error = statistics.stdev(gains) / math.sqrt(len(gains)) if len(gains) > 1 else float("nan")
-    return statistics.mean(gains), error
-
-
 def summary(rows):
     """Markdown: one line a data set and share. The best trivial model is that of each seed's test score."""
     lines = ["| data | % | seeds | federated | local only | homogeneous | 50 bins | 5-fold bins | over best trivial | over local |",
              "|---|---|---|---|---|---|---|---|---|---|"]
     value = lambda row, column: float(row[column])  # noqa: E731
+    text = lambda some, column: running.mean_sd([value(r, column) for r in some.values()])  # noqa: E731
+    gain = lambda pairs: "{:+.3f}±{:.3f}".format(*running.paired(pairs)) if pairs else ""  # noqa: E731
     for name, percent in sorted({key[:2] for key in rows}, key=lambda k: (list(FOLDERS).index(k[0]), k[1])):
         ours = {key[3]: row for key, row in rows.items() if key[:3] == (name, percent, "federated")}
         alone = {key[3]: row for key, row in rows.items() if key[:3] == (name, percent, "local")}
         if not ours:
             continue
-        text = lambda some, column: (  # noqa: E731
-            f"{statistics.mean(value(r, column) for r in some.values()):.3f}"
-            + (f"±{statistics.stdev(value(r, column) for r in some.values()):.3f}" if len(some) > 1 else "") if some else "")
-        gain = lambda pairs: "{:+.3f}±{:.3f}".format(*paired(pairs)) if pairs else ""  # noqa: E731
         trivial = [(value(r, "headline"), max(value(r, c) for c in HISTOGRAMS.values())) for r in ours.values()]
         local = [(value(ours[s], "headline"), value(alone[s], "headline")) for s in ours if s in alone]
         lines.append(f"| {name} | {percent:g} | {len(ours)} | {text(ours, 'headline')} | {text(alone, 'headline')} | "
@@ -93,7 +82,7 @@ def claims(rows, seeds):
             continue
         if percent == 100:
             for column in ("bins_50", "bins_5fold")[: 2 if name == "taobao" else 1]:
-                gain, error = paired([(score(key, "headline"), score(key, column)) for key in ours])
+                gain, error = running.paired([(score(key, "headline"), score(key, column)) for key in ours])
                 held &= running.verdict(gain >= 0, f"{name}, all data: not below {column} ({gain:+.4f}±{error:.4f})")
             continue
         rivals = {"the best trivial model": [max(score(key, c) for c in HISTOGRAMS.values()) for key in ours]}
@@ -101,7 +90,7 @@ def claims(rows, seeds):
         if all(key in rows for key in alone):
             rivals["local-only training"] = [score(key, "headline") for key in alone]
         for rival, scores in rivals.items():
-            gain, error = paired([(score(key, "headline"), other) for key, other in zip(ours, scores)])
+            gain, error = running.paired([(score(key, "headline"), other) for key, other in zip(ours, scores)])
             held &= running.verdict(gain > 2 * error, f"{name}, {percent:g} %: above {rival} by two standard errors ({gain:+.4f}±{error:.4f})")
     return held
 
