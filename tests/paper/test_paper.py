@@ -1,0 +1,177 @@
+"""validation/paper: `test_paper.py --quick EXPERIMENT` runs one at its quick size; without arguments the engine is tested."""
+import argparse
+import contextlib
+import csv
+import io
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PAPER = pathlib.Path(__file__).resolve().parents[2] / "validation" / "paper"
+FEDPP = os.environ["FEDPP_EXECUTABLE"]
+try:
+    import matplotlib  # noqa: F401
+    import numpy as np
+    import tomllib  # noqa: F401
+except ImportError as missing:
+    print(f"skipped: {missing}; the experiments need Python 3.11 with NumPy and Matplotlib")
+    sys.exit(77)
+
+sys.path.insert(0, str(PAPER))
+import experiment as engine  # noqa: E402
+import run as command  # noqa: E402
+import tables  # noqa: E402
+
+DECK = """
+title = "t"
+data = ["tiny/population", "tiny/chronological"]
+seeds = 3
+[axis.a]
+"x" = { training.epochs = 1 }
+"y" = { training.epochs = 2 }
+[axis.b]
+"p" = {}
+"q" = { model.start_variance = 2.0 }
+[[adjust]]
+where = { a = "y", data = "tiny/population" }
+settings = { training.samples = 7 }
+[[compare]]
+ours = { a = "y" }
+theirs = { a = "x" }
+[[compare]]
+ours = { a = "x" }
+theirs = { trivial = "best" }
+[quick]
+data = ["tiny/population"]
+levels = { b = ["q"] }
+"""
+
+
+def quick(name):
+    with tempfile.TemporaryDirectory() as folder:
+        result = subprocess.run([sys.executable, PAPER / "run.py", name, "--quick", "--fedpp", FEDPP, "--out", folder],
+                                capture_output=True, text=True, timeout=500)
+        print(result.stdout + result.stderr)
+        made = pathlib.Path(folder) / f"quick-{name}"
+        with open(made / "results.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        png = (made / "results.png").read_bytes()
+    described = engine.Experiment(name, "quick")
+    expected = 1 if described.command else len(list(described.runs()))
+    return result.returncode == 0 and len(rows) >= expected and png.startswith(b"\x89PNG")
+
+
+class Engine(unittest.TestCase):
+    def setUp(self):
+        stack = contextlib.ExitStack()
+        self.addCleanup(stack.close)
+        self.folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        (self.folder / "e").mkdir()
+        (self.folder / "e" / "experiment.toml").write_text(DECK)
+        for name in ("datasets.toml", "chronological.toml"):
+            (self.folder / name).write_text((PAPER / name).read_text().replace("../../examples", str(PAPER / "../../examples")))
+        here, engine.HERE = engine.HERE, self.folder
+        self.addCleanup(setattr, engine, "HERE", here)
+
+    def experiment(self, *arguments):
+        return engine.Experiment("e", *arguments)
+
+    def rows(self, experiment, score):
+        """A row for every run, headline by score(run)."""
+        return {run.key: {"data": run.data.name, **run.levels, "seed": str(run.seed), "headline": str(score(run)), "homogeneous": "1.5",
+                          "histogram": "2.5", "settings": run.digest} for run in experiment.runs()}
+
+    def test_grid(self):
+        self.assertEqual(len(list(self.experiment().runs())), 2 * 2 * 2 * 3)
+        self.assertEqual([run.key for run in self.experiment("quick", 1).runs()],
+                         [("tiny/population", "x", "q", 1), ("tiny/population", "y", "q", 1)])
+        self.assertEqual({run.levels["a"] for run in self.experiment("", None, {"a": ["y"]}).runs()}, {"y"})
+        with self.assertRaisesRegex(SystemExit, "a has no level 'z'; there are x, y"):
+            self.experiment("", None, {"a": ["z"]})
+
+    def test_settings_of_a_run(self):
+        run = {r.key: r for r in self.experiment().runs()}
+        self.assertEqual(run["tiny/population", "y", "q", 1].settings["training.samples"], 7)
+        self.assertNotIn("training.samples", run["tiny/chronological", "y", "q", 1].settings)
+        self.assertEqual(run["tiny/chronological", "y", "q", 1].settings["model.start_variance"], 2.0)
+        self.assertEqual(run["tiny/chronological", "y", "q", 1].settings["data.clients"], 3)
+
+    def test_digest_is_that_of_what_the_run_depends_on(self):
+        first, second = ({r.key: r.digest for r in self.experiment().runs()} for _ in range(2))
+        self.assertEqual(first, second)
+        self.assertEqual(len(set(first.values())), 8)  # data, a, b; not the seed
+        deck = self.folder / "e" / "experiment.toml"
+        deck.write_text(DECK.replace("training.epochs = 2", "training.epochs = 3").replace('"t"', '"u"'))
+        third = {r.key: r.digest for r in self.experiment().runs()}
+        self.assertEqual({key for key in first if first[key] != third[key]}, {key for key in first if key[1] == "y"})
+
+    def test_rows_of_other_settings_are_left_out(self):
+        old = self.experiment()
+        rows = self.rows(old, lambda run: run.seed)
+        path = self.folder / "results.csv"
+        old.write(path, rows)
+        self.assertEqual(old.read(path)[1], 0)
+        self.assertEqual({k: r["headline"] for k, r in old.read(path)[0].items()}, {k: r["headline"] for k, r in rows.items()})
+        deck = self.folder / "e" / "experiment.toml"
+        deck.write_text(DECK.replace("training.epochs = 2", "training.epochs = 3"))
+        kept, stale = self.experiment().read(path)
+        self.assertEqual({key[1] for key in kept}, {"x"})
+        self.assertEqual((len(kept), stale), (12, 12))
+
+    def test_paired_difference_takes_the_seed_out(self):
+        experiment = self.experiment()
+        noise = {1: 0.3, 2: -1.0, 3: 5.0}
+        gains = {1: 0.10, 2: 0.12, 3: 0.11}
+        rows = self.rows(experiment, lambda run: noise[run.seed] + gains[run.seed] * (run.levels["a"] == "y"))
+        text = tables.comparisons(experiment, rows).splitlines()
+        values = np.array(list(gains.values()))
+        expected = f"{values.mean():+.4f}±{values.std(ddof=1) / np.sqrt(3):.4f}"
+        self.assertEqual(text[2], f"| tiny/population | y - x | 3 | {expected} | above |")
+        # The best trivial model is 2.5: seeds at -2.2, -3.5, +2.5.
+        self.assertIn("x - best trivial | 3 | -1.0667±1.8224 | tie |", text[4])
+        swapped = self.rows(experiment, lambda run: noise[run.seed] - gains[run.seed] * (run.levels["a"] == "y"))
+        self.assertIn("| below |", tables.comparisons(experiment, swapped))
+
+    def test_score_over_a_trivial_model(self):
+        deck = self.folder / "e" / "experiment.toml"
+        deck.write_text('over = "homogeneous"\n' + DECK)
+        experiment = self.experiment()
+        self.assertEqual(experiment.score({"headline": "2", "homogeneous": "1.5"}), 0.5)
+
+    def test_tasks_share_the_runs_and_finished_ones_are_kept(self):
+        fake = self.folder / "fedpp"  # counts its trainings, and writes what one leaves
+        fake.write_text("#!/bin/sh\n[ $1 = train ] || { for o; do :; done; touch $o; exit 0; }\necho $4 >> %s/trained\nmkdir -p $4\n"
+                        "echo '{\"scores\": {\"events\": 1, \"models\": [{\"name\": \"fedpp\", \"headline\": 1.0, \"plug_in\": 1.0}]}, "
+                        "\"best_round\": 1, \"calibration\": {\"ks\": 0.1}, \"phases\": {}, \"git\": \"x\"}' > $4/result.json\n" % self.folder)
+        fake.chmod(0o755)
+        experiment, results = self.experiment(), self.folder / "results.csv"
+        options = argparse.Namespace(fedpp=fake, out=self.folder / "out", launch="", task="")
+        trained = lambda: (self.folder / "trained").read_text().splitlines()  # noqa: E731
+        for number in range(1, 6):
+            options.task = f"{number}/5"
+            with contextlib.redirect_stdout(io.StringIO()):
+                command.train(options, experiment, {})
+            self.assertLessEqual(len(trained()), 5 * number)
+        self.assertEqual(len(set(trained())), 24)
+        rows = command.gather(options, experiment, results)
+        self.assertEqual(len(rows), 24)
+        options.task = ""
+        command.train(options, experiment, rows)
+        self.assertEqual(len(trained()), 24)
+        shutil.rmtree(options.out)  # results.csv is enough
+        self.assertEqual(command.gather(options, experiment, results), rows)
+
+    def test_task_out_of_range(self):
+        for text in ["4/3", "0/3", "x/3", "3"]:
+            with self.assertRaisesRegex(SystemExit, "1 <= N <= M"):
+                command.part(text)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--quick"]:
+        sys.exit(0 if quick(sys.argv[2]) else 1)
+    unittest.main(verbosity=2)

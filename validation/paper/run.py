@@ -1,0 +1,130 @@
+#!/usr/bin/python3
+"""One experiment of the paper: trains what is missing of its grid, then writes results.csv, draws the figure, prints the tables.
+
+  run.py aggregation                   resumable: finished runs are kept, an interrupted one goes on from its checkpoint
+  run.py aggregation --quick           seconds, on data that ship or are simulated
+  run.py aggregation --full            the size that its README states
+  run.py aggregation --task 3/20       only trains every 20th run from the 3rd, as one of 20 tasks of a job array
+  run.py aggregation --table           only gathers what is there
+  run.py heterogeneous --only model=LSTM,attention
+
+Runs lie in OUT/runs by data set and settings, shared by all experiments. See README.md."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import figure
+import tables
+from experiment import HERE, Experiment, running
+
+EXPERIMENTS = sorted(path.parent.name for path in HERE.glob("*/experiment.toml"))
+
+
+def parse():
+    options = running.arguments(
+        __doc__, positional=("experiment", EXPERIMENTS, "folder here"),
+        seeds=(int, 0, "seeds 1 to this; 0: as the experiment says"), quick=(bool, False, "the size of the test suite"),
+        full=(bool, False, "the whole size"), task=(str, "", "N/M: train the Nth of M parts, gather nothing"),
+        table=(bool, False, "train nothing"), only=(str, "", "AXIS=LEVEL[,LEVEL]: train only these levels"),
+        launch=(str, "", "words before the program, as 'srun -n 4'"))
+    if options.quick and options.full:
+        sys.exit("--quick and --full: choose one")
+    if options.quick and options.task:
+        sys.exit("--quick starts from nothing, so it has no --task")
+    return options
+
+
+def part(text):
+    """'3/20' -> (2, 20)."""
+    number, slash, parts = text.partition("/")
+    if not (slash and number.isdigit() and parts.isdigit() and 1 <= int(number) <= int(parts)):
+        sys.exit(f"--task {text}: give N/M with 1 <= N <= M")
+    return int(number) - 1, int(parts)
+
+
+def chosen_levels(text):
+    axis, equals, labels = text.partition("=")
+    if text and not equals:
+        sys.exit(f"--only {text}: give AXIS=LEVEL[,LEVEL]")
+    return {axis: labels.split(",")} if text else None
+
+
+def train(options, experiment, rows):
+    """Trains what has no row; returns the rows then there. With --task a part, whose runs are gathered by a later command."""
+    number, parts = part(options.task) if options.task else (0, 1)
+    skipped = set()
+    for index, run in enumerate(experiment.runs()):
+        if index % parts != number or run.key in rows:
+            continue
+        if run.data.missing():
+            skipped.add(f"{run.data.name}: {run.data.missing()} is not here (FEDPP_SHARED names the folder above data/)")
+            continue
+        row = run.row(run.train(options.fedpp, options.out, options.launch))
+        print(" ".join([run.data.name, *run.levels.values(), f"seed {run.seed}:", row["headline"], f"({float(row['seconds']):.0f} s)"]), flush=True)
+    for text in sorted(skipped):
+        print(f"skipped: {text}")
+
+
+def gather(options, experiment, results):
+    """Rows of results.csv and of finished runs; written where there are new ones."""
+    rows, stale = experiment.read(results)
+    if stale:
+        print(f"{results}: {stale} rows have other settings than the experiment now; left out")
+    new = {}
+    for run in experiment.runs():
+        if run.key not in rows and (run.folder(options.out) / "result.json").is_file():
+            new[run.key] = run.row(running.json.loads((run.folder(options.out) / "result.json").read_text()))
+    rows.update(new)
+    if new:
+        experiment.write(results, rows)
+    return rows
+
+
+def run_command(options, experiment, target):
+    """An experiment that is a check elsewhere: run it, and keep its table and figure here."""
+    script, *rest = experiment.command
+    out = options.out / f"{experiment.name}{experiment.size and '-' + experiment.size}"
+    made = {suffix: out / f"{pathlib.Path(script).parent.name}.{suffix}" for suffix in ("csv", "png")}
+    for path in made.values():
+        path.unlink(missing_ok=True)
+    # Its exit code is a verdict on its own claim, with its own amount of data.
+    subprocess.run([sys.executable, experiment.folder / script, *rest, "--fedpp", options.fedpp, "--out", out, "--seeds", str(experiment.seeds)])
+    for suffix, path in made.items():
+        shutil.copyfile(path, target.with_suffix(f".{suffix}"))
+    return 0
+
+
+def main():
+    options = parse()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    size = "quick" if options.quick else "full" if options.full else ""
+    experiment = Experiment(options.experiment, size, options.seeds)
+    target = experiment.folder / f"results{'-full' if options.full else ''}.csv"
+    if options.quick:  # from nothing every time: it says whether the machinery works, not what the method does
+        options.out = options.out / f"quick-{experiment.name}"
+        shutil.rmtree(options.out, ignore_errors=True)
+        options.out.mkdir(parents=True)
+        target = options.out / "results.csv"
+    if experiment.command:
+        return run_command(options, experiment, target)
+    if not options.table:
+        chosen = Experiment(options.experiment, size, options.seeds, chosen_levels(options.only))
+        train(options, chosen, experiment.read(target)[0])
+    if options.task:
+        return 0
+    rows = gather(options, experiment, target)
+    if not rows:
+        print("no results")
+        return 0
+    figure.draw(experiment, rows, target.with_suffix(".png"))
+    print(tables.summary(experiment, rows))
+    print("\n" + tables.comparisons(experiment, rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

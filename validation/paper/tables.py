@@ -1,0 +1,85 @@
+"""Rows of results.csv as Markdown: means over seeds, and paired differences."""
+import statistics
+
+from experiment import MEASURED, running
+
+
+def trivial_models(experiment, rows):
+    known = {"data", *experiment.axes, "seed", *MEASURED}
+    return list(dict.fromkeys(key for row in rows.values() for key in row if key not in known))
+
+
+def cells(experiment, rows):
+    """(data set, levels) -> {seed: row}, in the order of the grid."""
+    found = {}
+    for run in experiment.runs():
+        if run.key in rows:
+            found.setdefault((run.data.name, tuple(run.levels.values())), {})[run.seed] = rows[run.key]
+    return found
+
+
+def values(of_seed, column):
+    return [float(row[column]) for row in of_seed.values() if row.get(column)]
+
+
+def best_trivial(row, names):
+    return max(float(row[name]) for name in names if row.get(name))
+
+
+def difference(pairs):
+    """Mean±standard error and what it says; more than two standard errors are outside seed noise."""
+    if not pairs:
+        return "", ""
+    gain, error = running.paired(pairs)
+    if len(pairs) < 3:
+        return f"{gain:+.4f}", "too few seeds"
+    return f"{gain:+.4f}±{error:.4f}", "above" if gain > 2 * error else "below" if gain < -2 * error else "tie"
+
+
+def summary(experiment, rows):
+    """A line a cell: score, trivial models, distance to the best of these (best on that seed's test events)."""
+    names = trivial_models(experiment, rows)
+    head = ["data", *experiment.axes, "seeds", "fedpp", "plug-in", "KS", *names, "over best trivial", "seconds"]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for (data, levels), of_seed in cells(experiment, rows).items():
+        over, _ = difference([(float(row["headline"]), best_trivial(row, names)) for row in of_seed.values() if names])
+        lines.append("| " + " | ".join([
+            data, *levels, str(len(of_seed)), *(running.mean_sd(values(of_seed, c)) for c in ("headline", "plug_in", "ks", *names)), over,
+            f"{statistics.mean(values(of_seed, 'seconds')):.0f}"]) + " |")
+    return "\n".join(lines)
+
+
+def name_of(levels):
+    return " + ".join(map(str, levels.values()))
+
+
+def comparisons(experiment, rows):
+    """A line a comparison and data set: same seed and same levels of the axes that neither side names."""
+    names = trivial_models(experiment, rows)
+    lines = ["| data | compared | seeds | difference | verdict |", "|---|---|---|---|---|"]
+    for entry in experiment.compare:
+        ours, theirs = entry["ours"], entry["theirs"]
+        for data in experiment.data:
+            pairs = []
+            for run in experiment.runs():
+                if run.data.name != data.name or run.key not in rows or any(run.levels[k] != v for k, v in ours.items()):
+                    continue
+                row = rows[run.key]
+                if "trivial" in theirs:
+                    name = max(names, key=lambda n: float(row.get(n) or "-inf")) if theirs["trivial"] == "best" else theirs["trivial"]
+                    other = experiment.score(row, name) if row.get(name) else None
+                else:
+                    found = rows.get((data.name, *{**run.levels, **theirs}.values(), run.seed))
+                    other = experiment.score(found) if found else None
+                if other is not None:
+                    pairs.append((run.seed, experiment.score(row), other))
+            if not pairs:
+                continue
+            # Levels of other axes are averaged within a seed: the seeds are what is independent.
+            of_seed = {}
+            for seed, a, b in pairs:
+                of_seed.setdefault(seed, []).append(a - b)
+            text, verdict = difference([(statistics.mean(gains), 0.0) for gains in of_seed.values()])
+            rival = f"{theirs['trivial']} trivial" if theirs.get("trivial") == "best" else name_of(theirs)
+            lines.append(f"| {data.name} | {name_of(ours) or 'fedpp'} - {rival} | {len(of_seed)} | {text} | {verdict} |")
+    return "\n".join(lines) if len(lines) > 2 else ""
