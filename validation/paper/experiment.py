@@ -146,7 +146,8 @@ class Experiment:
         deck = merged({k: v for k, v in deck.items() if k not in ("quick", "full")}, deck.get(size, {}) if size else {})
         self.title, self.command = deck["title"], deck.get("command")
         self.compare, self.adjust, self.over = deck.get("compare", []), deck.get("adjust", []), deck.get("over", "")
-        self.data, self.settings = [DataSet(name) for name in deck.get("data", [])], flat(deck.get("settings", {}))
+        self.data = [DataSet(name) for name in (only or {}).get("data") or deck.get("data", [])]
+        self.settings = flat(deck.get("settings", {}))
         self.seeds = seeds or deck.get("seeds", 5)
         self.axes = {}
         for axis, levels in deck.get("axis", {}).items():

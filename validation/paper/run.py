@@ -28,7 +28,7 @@ def parse():
         __doc__, positional=("experiment", EXPERIMENTS, "folder here"),
         seeds=(int, 0, "seeds 1 to this; 0: as the experiment says"), quick=(bool, False, "the size of the test suite"),
         full=(bool, False, "the whole size"), task=(str, "", "N/M: train the Nth of M parts, gather nothing"),
-        table=(bool, False, "train nothing"), only=(str, "", "AXIS=LEVEL[,LEVEL]: train only these levels"),
+        table=(bool, False, "train nothing"), only=(str, "", "AXIS=LEVEL[,LEVEL] or data=NAME[,NAME]: train only these"),
         launch=(str, "", "words before the program, as 'srun -n 4'"))
     if options.quick and options.full:
         sys.exit("--quick and --full: choose one")
