@@ -85,6 +85,18 @@ class Engine(unittest.TestCase):
         return {run.key: {"data": run.data.name, **run.levels, "seed": str(run.seed), "headline": str(score(run)), "homogeneous": "1.5",
                           "histogram": "2.5", "settings": run.digest} for run in experiment.runs()}
 
+    def test_every_experiment_is_legal_at_every_size(self):
+        engine.HERE = PAPER
+        for name in command.EXPERIMENTS:
+            for size in ("", "quick", "full"):
+                experiment = engine.Experiment(name, size)
+                runs = list(experiment.runs())
+                self.assertTrue(runs or experiment.command, name)
+                self.assertEqual(len({(run.data.name, run.digest, run.seed) for run in runs}), len(runs), f"{name}: two cells are one run")
+                for entry in experiment.compare:
+                    for side in (entry["ours"], entry["theirs"]):
+                        self.assertLessEqual(set(side) - {"trivial"}, set(experiment.axes), f"{name}: {side}")
+
     def test_grid(self):
         self.assertEqual(len(list(self.experiment().runs())), 2 * 2 * 2 * 3)
         self.assertEqual([run.key for run in self.experiment("quick", 1).runs()],
