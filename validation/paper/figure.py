@@ -65,7 +65,7 @@ def draw(experiment, rows, path):
             axes[1, column].set_xlabel(first)
             axes[2, column].axis("off")
         axes[0, 0].set_ylabel("test log-likelihood per event" + (f"\nover {experiment.over}" if experiment.over else ""))
-        axes[1, 0].set_ylabel(f"difference to {next(iter(next(iter(panels.values()))))}\n(paired, two standard errors)")
+        axes[1, 0].set_ylabel(f"difference to {first} {next(iter(next(iter(panels.values()))))}\n(paired, two standard errors)")
         handles = {label: handle for axis in axes[0] for handle, label in zip(*axis.get_legend_handles_labels())}
         legend = axes[2, 0].legend(handles.values(), handles.keys(), loc="upper left", bbox_to_anchor=(-0.1, 1),
                                    ncol=int(figure.get_figwidth() / 2.3))

@@ -39,13 +39,13 @@ def difference(pairs):
 def summary(experiment, rows):
     """A line a cell: score, trivial models, distance to the best of these (best on that seed's test events)."""
     names = trivial_models(experiment, rows)
-    head = ["data", *experiment.axes, "seeds", "fedpp", "plug-in", "KS", *names, "over best trivial", "seconds"]
+    head = ["data", *experiment.axes, "seeds", "fedpp", "plug-in", "KS", *names, "over best trivial", "best round", "seconds"]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for (data, levels), of_seed in cells(experiment, rows).items():
         over, _ = difference([(float(row["headline"]), best_trivial(row, names)) for row in of_seed.values() if names])
         lines.append("| " + " | ".join([
             data, *levels, str(len(of_seed)), *(running.mean_sd(values(of_seed, c)) for c in ("headline", "plug_in", "ks", *names)), over,
-            f"{statistics.mean(values(of_seed, 'seconds')):.0f}"]) + " |")
+            *(f"{statistics.mean(values(of_seed, c)):.0f}" for c in ("best_round", "seconds"))]) + " |")
     return "\n".join(lines)
 
 
