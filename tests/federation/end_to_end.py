@@ -58,6 +58,7 @@ def settings(**changes):
 
 
 PER_SEQUENCE = {"data__realisation": "per-sequence", "training__batch_realisations": 2, "training__batch_points": 0.7}
+HISTORY = {"data__realisation": "pooled", "model__layers": 2, "model__type_embedding": 2, "training__batch_points": 0.6}
 POOLED = {"data__protocol": "population", "data__realisation": "pooled", "data__test": ["test.csv"],
           "data__types_per_client": 2, "training__batch_points": 0.6}
 
@@ -184,6 +185,14 @@ class RanksPooled(RanksBase):
         self.same_for_all_ranks(federation__mode="local", model__encoder="rbf", **POOLED)
 
 
+class RanksHistory(RanksBase):
+    def test_lstm(self):
+        self.same_for_all_ranks(model__encoder="lstm", **HISTORY)
+
+    def test_attention_per_sequence_small_blocks(self):
+        self.same_for_all_ranks(model__encoder="attention", model__type_embedding=3, backend__workspace_mb=0.01, **PER_SEQUENCE)
+
+
 def kill_with_ranks(process):
     """The ranks first: without mpirun they would go on for a while and write into the folder."""
     for rank in pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
@@ -203,6 +212,14 @@ class Resume(SameBits):
         self.assertEqual([r["elbo"] for r in whole["rounds"]], [r["elbo"] for r in parts["rounds"]])
         self.assertEqual(whole["rounds"][-1]["validation"], parts["rounds"][-1]["validation"])
         self.assertEqual(whole["rounds"][2]["validation"], parts["rounds"][2]["validation"])
+
+    def test_history_encoder(self):
+        self.deck(model__encoder="lstm", federation__validate_every=2, **HISTORY)
+        self.train(2, "whole")
+        self.train(2, "parts", "--set", "federation.rounds=2")
+        self.train(1, "parts", "--resume")
+        self.assertEqual(self.result("whole")["theta"], self.result("parts")["theta"])
+        self.assertEqual(self.result("whole")["scores"]["models"], self.result("parts")["scores"]["models"])
 
     def stopped_in_the_middle(self, ranks, out, stop):
         """Starts a training of many rounds, waits for its second checkpoint, calls stop(process)."""
