@@ -25,7 +25,11 @@ struct Attention {
   double scale;  ///< of the scores: 1 / sqrt(H)
 
   KOKKOS_INLINE_FUNCTION explicit Attention(const EncoderShape& s)
-      : width(s.width), layers(s.layers), inputs(s.inputs), type_width(s.type_width), types(s.types),
+      : width(s.width),
+        layers(s.layers),
+        inputs(s.inputs),
+        type_width(s.type_width),
+        types(s.types),
         scale(1 / math::sqrt(static_cast<double>(s.width))) {}
   KOKKOS_INLINE_FUNCTION int below() const { return inputs + type_width; }
   KOKKOS_INLINE_FUNCTION int square() const { return width * (width + 1); }  ///< a matrix with its bias
@@ -266,13 +270,13 @@ struct Work {
   int blocks = 0, tasks = 0;             ///< up to kItems tokens of a stream; times samples
   Array<int> block_stream, block_first, task_block, task_sample, client_tasks;
   Array<Index> task_gradient;
-  Array<int> slot_stream;      ///< [slot] its stream
-  Array<double> token_kv;      ///< [problem_slot][L][2H] k, v (a token's slot is the one before it)
-  Array<double> token_x;       ///< [problem_slot][L][H] x_l
-  Array<double> token_o;       ///< [problem_slot][L - 1][H + 1] o, log-sum-exp
-  Array<double> point_o;       ///< [problem_point][L][H + 1]
-  Array<double> point_items;   ///< [problem_point][L][2H + 2]
-  Array<double> token_items;   ///< [problem_slot][L - 1][2H + 2]
+  Array<int> slot_stream;       ///< [slot] its stream
+  Array<double> token_kv;       ///< [problem_slot][L][2H] k, v (a token's slot is the one before it)
+  Array<double> token_x;        ///< [problem_slot][L][H] x_l
+  Array<double> token_o;        ///< [problem_slot][L - 1][H + 1] o, log-sum-exp
+  Array<double> point_o;        ///< [problem_point][L][H + 1]
+  Array<double> point_items;    ///< [problem_point][L][2H + 2]
+  Array<double> token_items;    ///< [problem_slot][L - 1][2H + 2]
   Array<double> token_qkv_bar;  ///< [problem_slot][3H] of the layer at hand
   Array<double> token_x_bar;    ///< [problem_slot][H]
   Array<double> gradient;       ///< partial sums of the token blocks
@@ -339,7 +343,8 @@ void embed_tokens(const Exec& exec, const Batch& b, const Fields& f, const Work&
         double* running = scratch.take(2 * kItems);
         double* x = k.token_x.data() + token * k.x_stride() + layer * h;
         if (layer == 0) {
-          const double* input = f.token_input.data() + b.stream_input(block.stream) + static_cast<Index>(first) * a.inputs;
+          const double* input =
+              f.token_input.data() + b.stream_input(block.stream) + static_cast<Index>(first) * a.inputs;
           const Index type = b.stream_token(block.stream) + first;
           enter<D>(
               member, a, w, n, input, [=](Index c) { return a.type_width > 0 ? f.token_type(type + c) : -1; }, in, x,
@@ -403,8 +408,8 @@ void embed_points(const Exec& exec, const Batch& b, const Fields& f, const Work&
           const int n = run.n;
           const int* slot = piece.slot + begin;
           enter<D>(
-              member, a, piece.weights, n, piece.input + static_cast<Index>(begin) * a.inputs,
-              [](Index) { return -1; }, in, x, h);
+              member, a, piece.weights, n, piece.input + static_cast<Index>(begin) * a.inputs, [](Index) { return -1; },
+              in, x, h);
           for (int layer = 0; layer < a.layers; ++layer) {
             project<D>(member, a, piece.weights, layer, n, x, h, qkv);
             attend<D>(
@@ -486,8 +491,8 @@ void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Wor
             member.team_barrier();
           };
           enter<D>(
-              member, a, piece.weights, n, piece.input + static_cast<Index>(begin) * a.inputs,
-              [](Index) { return -1; }, in, x, h);
+              member, a, piece.weights, n, piece.input + static_cast<Index>(begin) * a.inputs, [](Index) { return -1; },
+              in, x, h);
           for (int layer = 0; layer + 1 < a.layers; ++layer) {
             load_o(layer);
             feed_forward<D>(member, a, piece.weights, layer, n, x_of(layer), h, o, h + 1, y, u, x_of(layer + 1), h);
@@ -513,7 +518,8 @@ void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Wor
       });
 }
 
-/// Tokens as items of `layer` (not the last one): from the adjoint of x_(l+1) to token_items, token_qkv_bar, token_x_bar.
+/// Tokens as items of `layer` (not the last one): from the adjoint of x_(l+1) to token_items, token_qkv_bar,
+/// token_x_bar.
 template <class D>
 void adjoint_items(const Exec& exec, const Batch& b, const Fields& f, const Work& k, int layer) {
   Kokkos::parallel_for(
@@ -613,7 +619,8 @@ void adjoint_keys(const Exec& exec, const Batch& b, const Fields& f, const Work&
               [=](Index c) { return point_items + static_cast<Index>(k.points.point(p + c)) * k.item_stride(); },
               [=](Index c) {
                 const int point = k.points.point(p + c);
-                return (point < columns ? f.slot(b.column(i) + point) : f.inducing_slot(b.vector(i) + point - columns)) -
+                return (point < columns ? f.slot(b.column(i) + point)
+                                        : f.inducing_slot(b.vector(i) + point - columns)) -
                        stream_slot;
               },
               k_bar, v_bar, q, o_bar, scores, scores_bar);
@@ -624,8 +631,7 @@ void adjoint_keys(const Exec& exec, const Batch& b, const Fields& f, const Work&
           for (int j = first + 1; j < b.stream_tokens(block.stream); j += kItems) {
             const int count = clamp(b.stream_tokens(block.stream) - j, kItems);
             keys_adjoint<D>(
-                member, h, first, n, keys, count,
-                [=](Index c) { return items + (j + c) * k.item_stride(); },
+                member, h, first, n, keys, count, [=](Index c) { return items + (j + c) * k.item_stride(); },
                 [=](Index c) { return j + static_cast<int>(c); }, k_bar, v_bar, q, o_bar, scores, scores_bar);
           }
         }
@@ -648,7 +654,8 @@ void adjoint_keys(const Exec& exec, const Batch& b, const Fields& f, const Work&
         }
         const Index type = b.stream_token(block.stream) + first;
         const auto type_of = [=](Index c) { return a.type_width > 0 ? f.token_type(type + c) : -1; };
-        const double* input = f.token_input.data() + b.stream_input(block.stream) + static_cast<Index>(first) * a.inputs;
+        const double* input =
+            f.token_input.data() + b.stream_input(block.stream) + static_cast<Index>(first) * a.inputs;
         enter<D>(member, a, w, n, input, type_of, in, q, h);  // for `in`
         affine_adjoint<D>(member, h, a.below(), n, own, h, in, a.below(), gradient + a.embed_in());
         if (a.type_width == 0) return;
@@ -712,7 +719,8 @@ class AttentionOperator : public EncoderOperator {
     }
     lay_out_blocks(batch, encoders, with_gradient, k_);
     const auto doubles = [](const char* label, Index n) {
-      return Array<double>(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string(label)), static_cast<std::size_t>(n));
+      return Array<double>(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string(label)),
+                           static_cast<std::size_t>(n));
     };
     const Index slots = batch.lengths.problem_slot, points = batch.lengths.problem_point;
     k_.token_kv = doubles("attention_kv", slots * k_.kv_stride());

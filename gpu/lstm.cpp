@@ -44,7 +44,7 @@ struct Lstm {
 
 /// A step's arrays, each [. x n].
 struct Step {
-  double *x, *z, *next;                    ///< stacked inputs and gates of the layers, new state
+  double *x, *z, *next;                       ///< stacked inputs and gates of the layers, new state
   double *next_adjoint, *before, *x_adjoint;  ///< adjoint only; before: of the state before
 
   KOKKOS_INLINE_FUNCTION Step(Scratch& scratch, const Lstm& s, bool with_adjoint) {
@@ -206,7 +206,9 @@ void embed_histories(const Exec& exec, const Batch& b, const Fields& f, const Wo
           if (n == 0) break;
           advance<D>(
               member, s, w, n, [=](Index c) -> const double* { return slot(active[c], j); },
-              [=](Index c) { return f.token_input.data() + b.stream_input(active[c]) + static_cast<Index>(j) * s.inputs; },
+              [=](Index c) {
+                return f.token_input.data() + b.stream_input(active[c]) + static_cast<Index>(j) * s.inputs;
+              },
               [=](Index c) { return s.type_width > 0 ? f.token_type(b.stream_token(active[c]) + j) : -1; }, step);
           team_for(member, n, [=](Index c) {
             double* next = slot(active[c], j + 1);
@@ -233,8 +235,7 @@ void embed_points(const Exec& exec, const Batch& b, const Fields& f, const Work&
           const int* slot = piece.slot + first;
           const double* input = piece.input + static_cast<Index>(first) * s.inputs;
           advance<D>(
-              member, s, piece.weights, n,
-              [=](Index c) { return memory + static_cast<Index>(slot[c]) * k.stride; },
+              member, s, piece.weights, n, [=](Index c) { return memory + static_cast<Index>(slot[c]) * k.stride; },
               [=](Index c) { return input + c * s.inputs; }, [](Index) { return -1; }, step);
           double* h = piece.embedding + static_cast<Index>(first) * s.width;
           const double* top = step.next + s.state() - 2 * s.width;
@@ -331,10 +332,14 @@ void adjoint_histories(const Exec& exec, const Batch& b, const Fields& f, const 
           });
           member.team_barrier();
           const auto previous = [=](Index c) -> const double* { return slot(active[c], j); };
-          const auto type = [=](Index c) { return s.type_width > 0 ? f.token_type(b.stream_token(active[c]) + j) : -1; };
+          const auto type = [=](Index c) {
+            return s.type_width > 0 ? f.token_type(b.stream_token(active[c]) + j) : -1;
+          };
           advance<D>(
               member, s, w, n, previous,
-              [=](Index c) { return f.token_input.data() + b.stream_input(active[c]) + static_cast<Index>(j) * s.inputs; },
+              [=](Index c) {
+                return f.token_input.data() + b.stream_input(active[c]) + static_cast<Index>(j) * s.inputs;
+              },
               type, step);
           advance_adjoint<D>(member, s, w, n, previous, type, step, gradient);
         }
@@ -397,9 +402,11 @@ class LstmOperator : public EncoderOperator {
       k_.adjoint_scratch = std::max(k_.adjoint_scratch, s.adjoint_scratch() * kStepColumns);
     }
     lay_out_bundles(batch, encoders, with_gradient, k_);
-    k_.memory = Array<double>("lstm_memory", static_cast<std::size_t>(batch.lengths.problem_slot * k_.stride));  // zero: the state at the start
+    k_.memory = Array<double>("lstm_memory", static_cast<std::size_t>(batch.lengths.problem_slot *
+                                                                      k_.stride));  // zero: the state at the start
     if (!with_gradient) return;
-    k_.point_adjoint = Array<double>("lstm_point_adjoint", static_cast<std::size_t>(batch.lengths.problem_point * k_.stride));
+    k_.point_adjoint =
+        Array<double>("lstm_point_adjoint", static_cast<std::size_t>(batch.lengths.problem_point * k_.stride));
     k_.points = make_slot_points(batch, fields);
   }
 

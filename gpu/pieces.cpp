@@ -2,8 +2,8 @@
 
 namespace fedpp::gpu {
 
-void sum_gradients(const Exec& exec, const Batch& b, const Fields& f, EncoderKind kind,
-                   const Array<int>& task_begin, const Array<Index>& task_offset, const Array<double>& partial) {
+void sum_gradients(const Exec& exec, const Batch& b, const Fields& f, EncoderKind kind, const Array<int>& task_begin,
+                   const Array<Index>& task_offset, const Array<double>& partial) {
   Kokkos::parallel_for(
       "fedpp::encoder::sum_gradients", team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
         const int client = member.league_rank();

@@ -35,8 +35,9 @@ struct Piece {
     const Encoder& e = b.encoder(client);
     const bool inducing = tile < 0;
     weights = f.weights.data() + b.weights(client) + static_cast<Index>(sample) * e.parameters();
-    input = (inducing ? f.inducing_input.data() + b.inducing_input(realisation) : f.input.data() + b.input(realisation)) +
-            first * e.inputs;
+    input =
+        (inducing ? f.inducing_input.data() + b.inducing_input(realisation) : f.input.data() + b.input(realisation)) +
+        first * e.inputs;
     const Index h = (inducing ? b.inducing_embedding(problem) : b.embedding(problem)) + first * e.dimension;
     embedding = (inducing ? f.inducing_embedding.data() : f.embedding.data()) + h;
     const auto& hbar = inducing ? f.inducing_embedding_adjoint : f.embedding_adjoint;

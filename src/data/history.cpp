@@ -34,9 +34,10 @@ void add_stream(Realisation& result, const ClientSequence& sequence, const Reali
   // points need it.
   Stream stream;
   const Split from = sequence.windows[kTrain].empty() ? kTest : kTrain;
-  const auto first_window = sequence.windows[from].empty() ? sequence.times.front() : sequence.windows[from].front().start;
-  stream.start = to_model(rules.clock, sequence, std::min(sequence.times.empty() ? first_window : sequence.times.front(),
-                                                          first_window));
+  const auto first_window =
+      sequence.windows[from].empty() ? sequence.times.front() : sequence.windows[from].front().start;
+  stream.start = to_model(rules.clock, sequence,
+                          std::min(sequence.times.empty() ? first_window : sequence.times.front(), first_window));
   double end = own.empty() ? stream.start : own.back().end;
   if (!sequence.windows[kTrain].empty())
     end = std::max(end, to_model(rules.clock, sequence, sequence.windows[kTrain].back().end));
@@ -73,9 +74,9 @@ void add_stream(Realisation& result, const ClientSequence& sequence, const Reali
     }
   }
   if (own.empty()) return;
-  result.span = result.span.start < result.span.end
-                    ? Interval{std::min(result.span.start, own.front().start), std::max(result.span.end, own.back().end)}
-                    : Interval{own.front().start, own.back().end};
+  result.span = result.span.start < result.span.end ? Interval{std::min(result.span.start, own.front().start),
+                                                               std::max(result.span.end, own.back().end)}
+                                                    : Interval{own.front().start, own.back().end};
 }
 
 }  // namespace

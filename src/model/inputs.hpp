@@ -21,9 +21,9 @@ class Inputs {
   Inputs() = default;
   Inputs(const config::Model& model, const data::Clock& clock, const data::GapScale& gaps);
 
-  int count() const;                                ///< I
-  void at(double t, double gap, double* x) const;   ///< x[I]
-  double window() const { return window_; }         ///< T
+  int count() const;                               ///< I
+  void at(double t, double gap, double* x) const;  ///< x[I]
+  double window() const { return window_; }        ///< T
   const data::GapScale& gaps() const { return gaps_; }
 
  private:

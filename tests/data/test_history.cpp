@@ -1,0 +1,163 @@
+// Realisations for history encoders against plain loops.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+#include "data/random.hpp"
+#include "data/realisation.hpp"
+#include "data/split.hpp"
+
+using namespace fedpp::data;
+
+namespace {
+
+/// Sequences with ties, cut at events.
+ClientData example() {
+  Random random(7, Purpose::kFolds, 0);
+  ClientData client;
+  for (int s = 0; s < 12; ++s) {
+    ClientSequence sequence;
+    sequence.id = s;
+    double t = 50 + s;
+    for (int i = 0; i < 25; ++i) {
+      sequence.times.push_back(t);
+      sequence.history_types.push_back(i % 3);
+      t += std::floor(5 * random.uniform()) / 8;  // multiples of 1/8: ties are exact
+    }
+    std::int64_t dropped = 0;
+    if (cut_chronologically(sequence, false, {}, dropped, /*at_event=*/true)) client.sequences.push_back(sequence);
+  }
+  return client;
+}
+
+RealisationRules rules_of(const ClientData& client, bool pooled) {
+  RealisationRules rules;
+  rules.history = true;
+  rules.pooled = pooled;
+  rules.clock = {true, 0, 4, 100};
+  rules.gaps = gap_scale(gap_sums(client, rules.clock));
+  return rules;
+}
+
+}  // namespace
+
+TEST(Split, AtEventWindowsMeetAtTheLastEventOfTheEarlierOne) {
+  for (const ClientSequence& s : example().sequences) {
+    EXPECT_EQ(s.windows[kTrain].back().end, s.events[kTrain].back());
+    EXPECT_EQ(s.windows[kValidation].front().start, s.events[kTrain].back());
+    EXPECT_EQ(s.windows[kTest].front().start, s.events[kValidation].back());
+    EXPECT_EQ(s.windows[kTest].back().end, s.times.back());
+  }
+}
+
+TEST(History, EventsAndNodesKnowTheTokensStrictlyBeforeThem) {
+  const ClientData client = example();
+  for (const bool pooled : {true, false})
+    for (const Split split : {kTrain, kValidation, kTest}) {
+      const auto rules = rules_of(client, pooled);
+      const auto realisations = held_out_realisations(client, rules, split);
+      ASSERT_EQ(realisations.size(), pooled ? 1u : client.sequences.size());
+      for (std::size_t s = 0; s < client.sequences.size(); ++s) {
+        const ClientSequence& sequence = client.sequences[s];
+        const Realisation& r = realisations[pooled ? 0 : s];
+        const int stream = pooled ? static_cast<int>(s) : 0;
+        const auto model = [&](double t) { return (t - sequence.origin) * 4; };
+        // Streams: everything seen up to the end of the split, or of training if that is later.
+        const Stream& own = r.streams[stream];
+        std::size_t tokens = 0;
+        for (const double t : sequence.times) tokens += t <= sequence.windows[split].back().end;
+        ASSERT_EQ(own.times.size(), tokens);
+        for (std::size_t j = 0; j < tokens; ++j) {
+          EXPECT_EQ(own.times[j], model(sequence.times[j]));
+          EXPECT_EQ(own.types[j], static_cast<int>(j % 3));
+        }
+        double counted = 0, length = 0;
+        for (std::size_t i = 0; i < r.events.size(); ++i) {
+          if (r.event_history[i].stream != stream) continue;
+          counted += r.multiplicities[i];
+          int before = 0;
+          for (const double t : own.times) before += t < r.events[i];
+          EXPECT_EQ(r.event_history[i].before, before);
+        }
+        for (std::size_t q = 0; q < r.nodes.size(); ++q) {
+          if (r.node_history[q].stream != stream) continue;
+          length += r.node_weights[q];
+          EXPECT_GT(r.node_weights[q], 0);
+          const int before = r.node_history[q].before;
+          EXPECT_GE(r.nodes[q], own.times[before - 1]);
+          if (before < static_cast<int>(own.times.size())) {
+            EXPECT_LE(r.nodes[q], own.times[before]) << "a cell ends where the next event comes";
+          }
+        }
+        EXPECT_EQ(counted, static_cast<double>(sequence.events[split].size()));
+        const auto& window = sequence.windows[split].front();
+        EXPECT_NEAR(length, 4 * (window.end - window.start), 1e-10);
+      }
+    }
+}
+
+TEST(History, StreamsOfAnEarlierSplitAreTheBeginningOfALaterOnes) {
+  const ClientData client = example();
+  const auto rules = rules_of(client, true);
+  const auto early = held_out_realisations(client, rules, kTrain), late = held_out_realisations(client, rules, kTest);
+  ASSERT_EQ(early[0].streams.size(), late[0].streams.size());
+  for (std::size_t s = 0; s < early[0].streams.size(); ++s) {
+    const auto &a = early[0].streams[s].times, &b = late[0].streams[s].times;
+    ASSERT_LE(a.size(), b.size());
+    EXPECT_TRUE(std::equal(a.begin(), a.end(), b.begin()));
+  }
+}
+
+TEST(History, TemperingScalesMultiplicitiesAndWeights) {
+  const ClientData client = example();
+  const auto rules = rules_of(client, true);
+  const auto full = make_realisations(client, rules, std::array{kTrain}, 1.0)[0],
+             half = make_realisations(client, rules, std::array{kTrain}, 0.5)[0];
+  for (std::size_t i = 0; i < full.events.size(); ++i) EXPECT_EQ(half.multiplicities[i], 0.5 * full.multiplicities[i]);
+  for (std::size_t q = 0; q < full.nodes.size(); ++q) EXPECT_EQ(half.node_weights[q], 0.5 * full.node_weights[q]);
+}
+
+TEST(History, IntervalQuadratureFollowsIntensitiesOfTheLogarithmOfTheGap) {
+  // A burst that decays as a power of the gap, over gaps of very different lengths: int (g + c)^-p dg.
+  const double floor = 1e-3;
+  for (const double length : {1e-4, 1e-2, 0.5, 10.0, 90.0})
+    for (const double power : {0.0, 0.5, 2.0}) {
+      std::vector<double> nodes, weights;
+      append_interval(3, 3, 3 + length, floor, 12, nodes, weights);
+      double sum = 0;
+      for (std::size_t k = 0; k < nodes.size(); ++k) sum += weights[k] * std::pow(nodes[k] - 3 + floor, -power);
+      const double exact = (std::pow(length + floor, 1 - power) - std::pow(floor, 1 - power)) / (1 - power);
+      EXPECT_NEAR(sum, exact, 2e-3 * exact) << length << " " << power;
+      EXPECT_LE(nodes.size(), 12u);
+    }
+  // From the middle of an interval, as where a window begins between two events.
+  std::vector<double> nodes, weights;
+  append_interval(0, 2, 5, floor, 8, nodes, weights);
+  double sum = 0;
+  for (std::size_t k = 0; k < nodes.size(); ++k) {
+    EXPECT_GE(nodes[k], 2);
+    EXPECT_LE(nodes[k], 5);
+    sum += weights[k] / (nodes[k] + floor);
+  }
+  EXPECT_NEAR(sum, std::log((5 + floor) / (2 + floor)), 1e-3);
+}
+
+TEST(GapScale, IsThatOfPositiveTrainingGaps) {
+  const ClientData client = example();
+  const Clock clock{true, 0, 4, 100};
+  double n = 0, sum = 0, squares = 0;
+  for (const auto& s : client.sequences)
+    for (std::size_t j = 1; j < s.times.size(); ++j)
+      if (s.times[j] <= s.events[kTrain].back() && s.times[j] > s.times[j - 1]) {
+        const double x = std::log(4 * (s.times[j] - s.times[j - 1]));
+        n += 1;
+        sum += x;
+        squares += x * x;
+      }
+  const GapScale scale = gap_scale(gap_sums(client, clock));
+  EXPECT_NEAR(scale.mean, sum / n, 1e-12);
+  EXPECT_NEAR(scale.sd, std::sqrt(squares / n - sum / n * sum / n), 1e-12);
+  EXPECT_EQ(gap_scale({}).mean, 0);
+  EXPECT_EQ(gap_scale({3, 3, 3}).sd, 0.1) << "equal gaps: a scale all the same";
+}
