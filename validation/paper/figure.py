@@ -58,7 +58,7 @@ def draw(experiment, rows, path):
     wide = 1.2 + 0.7 * max(map(len, panels.values()))
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(3, len(panels), figsize=(max(6.0, max(3.4, wide) * len(panels)), 7.2), squeeze=False,
-                                    gridspec_kw={"height_ratios": [1, 0.8, 0.3]})
+                                    gridspec_kw={"height_ratios": [1, 0.8, 0.1 + 0.4 / len(panels)]})
         for column, ((data, group), of_label) in enumerate(panels.items()):
             panel(experiment, axes[0, column], axes[1, column], of_label, trivial_models(experiment, rows))
             axes[0, column].set_title(", ".join([labels[data], *group]), loc="left")
