@@ -149,6 +149,16 @@ class Trainer {
     return std::max(events, 1.0);
   }
 
+  /// The log-likelihood of the constant rate N / sum omega is N log(N / sum omega) - N.
+  static RunState::Gain gain_on_constant_rate(const model::Client& client, double elbo) {
+    double events = 0, exposure = 0;
+    for (const auto& r : client.training) {
+      for (const double n : r.multiplicities) events += n;
+      for (const double omega : r.node_weights) exposure += omega;
+    }
+    return {elbo - (events > 0 ? events * (std::log(events / exposure) - 1) : 0), events};
+  }
+
   /// Headline score per validation event over all clients; NaN where this round is not validated. Clients that did not
   /// take part keep their score: their state has not changed.
   double validate(const std::vector<std::int64_t>& participants, std::int64_t round) {
@@ -188,13 +198,20 @@ class Trainer {
   void record(std::int64_t round, const std::vector<std::int64_t>& participants,
               const std::vector<model::LocalReport>& reports, const std::vector<RejectedUpload>& rejected,
               double validation) {
-    std::vector<double> elbos;
+    std::vector<double> elbos, gains, events;
     double jitter = 0;
     for (const auto& report : reports) {
       jitter = std::max(jitter, report.jitter);
-      if (!report.failure) elbos.push_back(report.elbo);
+      if (report.failure) continue;
+      elbos.push_back(report.elbo);
+      state_.gains[report.client] = gain_on_constant_rate(session_.owned(report.client).model, report.elbo);
+    }
+    for (const auto& [client, gain] : state_.gains) {
+      gains.push_back(gain.nats);
+      events.push_back(gain.events);
     }
     const double elbo = session_.exact_total(elbos, "metrics");
+    const double elbo_gain = session_.exact_total(gains, "metrics") / session_.exact_total(events, "metrics");
     jitter = world_.max(jitter, "metrics");
     std::string mine;
     for (const auto& r : rejected)
@@ -209,6 +226,7 @@ class Trainer {
     state_.rounds.push_back(
         {{"round", round + 1},
          {"elbo", elbo},
+         {"elbo_gain", elbo_gain},
          {"validation", validation},
          {"participants", participants},
          {"learning_rate", config_.training.learning_rate *
