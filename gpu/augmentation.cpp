@@ -87,13 +87,13 @@ void update_rate(const Exec& exec, const Batch& b, const Fields& f) {
       });
 }
 
-void update_offset(const Exec& exec, const Batch& b, const Fields& f) {
+void update_offset(const Exec& exec, const Batch& b, const Fields& f, double precision) {
   Kokkos::parallel_for(
       "fedpp::augmentation::offset", team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
         const int client = member.league_rank();
         const double residual = client_sum(member, b, f, client, kSumResidual);
         const double alpha = client_sum(member, b, f, client, kSumAlpha);
-        if (member.team_rank() == 0 && alpha > 0) f.offset(client) = residual / alpha;
+        if (member.team_rank() == 0 && alpha + precision > 0) f.offset(client) = residual / (alpha + precision);
       });
 }
 

@@ -67,6 +67,14 @@ void rename_durably(const std::string& from, const std::string& to) {
   flush_to_disk(folder_of(to));
 }
 
+void check_writable(const std::string& path) {
+  if (std::filesystem::is_directory(path)) throw Error(fmt::format("{}: is a folder: name a file to write", path));
+  const std::string beside = path + ".partial";
+  const Descriptor file(beside, O_WRONLY | O_CREAT);
+  if (file.get() < 0) fail(path, "cannot write");
+  ::unlink(beside.c_str());
+}
+
 void write_file(const std::string& path, std::string_view content) {
   const std::string beside = path + ".partial";
   try {

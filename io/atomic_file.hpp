@@ -13,8 +13,12 @@ namespace fedpp::io {
 /// read-only, missing folder); then the old file is untouched and nothing is left beside it.
 void write_file(const std::string& path, std::string_view content);
 
-/// The same for JSON, indented by two, with a newline at the end. Numbers that JSON lacks (NaN, infinities) become
-/// null.
+/// Throws io::Error where `path` could not be written as write_file does, so that work for it is not done in vain.
+/// Leaves nothing.
+void check_writable(const std::string& path);
+
+/// The same as write_file for JSON, indented by two, with a newline at the end. Numbers that JSON lacks (NaN,
+/// infinities) become null.
 void write_json(const std::string& path, const nlohmann::json& value);
 void write_json(const std::string& path, const nlohmann::ordered_json& value);
 

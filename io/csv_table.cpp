@@ -18,6 +18,21 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+/// Header names in any case: 'Time' is time.
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return result;
+}
+
+/// The separator that the header tells: a comma, or where it has none, a semicolon or a tab.
+char separator_of(std::string_view header) {
+  for (const char c : {',', ';', '\t'})
+    if (header.find(c) != std::string_view::npos) return c;
+  return ',';
+}
+
 /// A field for a message, cut to a length that can be read.
 std::string shown(std::string_view text) {
   constexpr std::size_t kLongest = 60;
@@ -45,10 +60,11 @@ CsvTable::CsvTable(LineReader& reader, std::vector<std::string> required, std::v
     if (!reader_.next(line))
       throw Error(fmt::format("{}: the file is empty; expected a header line {}", reader_.path(), expected));
   } while (trimmed(line).empty());
+  separator_ = separator_of(line);
   split(line);
   columns_ = fields_.size();
   for (std::size_t i = 0; i < columns_; ++i) {
-    const auto known = std::find(names_.begin(), names_.end(), fields_[i]);
+    const auto known = std::find(names_.begin(), names_.end(), lower(fields_[i]));
     if (known == names_.end()) {
       unknown_.emplace_back(fields_[i]);
       continue;
@@ -66,10 +82,10 @@ CsvTable::CsvTable(LineReader& reader, std::vector<std::string> required, std::v
 void CsvTable::split(std::string_view line) {
   fields_.clear();
   while (true) {
-    const std::size_t comma = line.find(',');
-    fields_.push_back(trimmed(line.substr(0, comma)));
-    if (comma == std::string_view::npos) return;
-    line.remove_prefix(comma + 1);
+    const std::size_t end = line.find(separator_);
+    fields_.push_back(trimmed(line.substr(0, end)));
+    if (end == std::string_view::npos) return;
+    line.remove_prefix(end + 1);
   }
 }
 
@@ -94,7 +110,8 @@ double CsvTable::number(std::size_t column) const {
                                     names_[column], shown(field)));
   if (code != std::errc() || end != digits.data() + digits.size())
     throw reader_.error(
-        fmt::format("{} {} is not a number; write it like 12.5 or 1.25e1", names_[column], shown(field)));
+        fmt::format("{} {} is not a number; write it like 12.5 or 1.25e1{}", names_[column], shown(field),
+                    field.find(',') == std::string_view::npos ? "" : ", with a point for the decimals"));
   return value;
 }
 

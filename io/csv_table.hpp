@@ -10,7 +10,8 @@
 
 namespace fedpp::io {
 
-/// Fields are separated by commas, may have blanks around them and plain double quotes; blank lines are skipped.
+/// Fields are separated by commas (where the header has none, by semicolons or tabs), may have blanks around them and
+/// plain double quotes; blank lines are skipped. The header's names may be in any case.
 class CsvTable {
  public:
   /// Reads the header. Throws where a required column is missing, or a column that the caller knows comes twice.
@@ -33,6 +34,7 @@ class CsvTable {
   std::vector<std::string> names_, unknown_;
   std::vector<int> position_;
   std::size_t columns_ = 0;
+  char separator_ = ',';
   std::vector<std::string_view> fields_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "io/event_formats.hpp"
 #include "io/sequence_file.hpp"
+#include "io/suffix.hpp"
 
 namespace fedpp::io {
 
@@ -25,7 +26,7 @@ constexpr Suffix kSuffixes[] = {{".csv", Format::kCsv},         {".csv.gz", Form
 Format format_of(const std::string& path) {
   std::string known;
   for (const Suffix& suffix : kSuffixes) {
-    if (path.ends_with(suffix.text)) return suffix.format;
+    if (has_suffix(path, suffix.text)) return suffix.format;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", suffix.text);
   }
   throw Error(fmt::format("{}: the format is not known from the file's name; it must end in one of {}", path, known));
@@ -39,7 +40,7 @@ auto parse(const std::string& path, Parser parser) {
   try {
     return parser(reader);
   } catch (const Error&) {
-    if (path.ends_with(".gz")) {
+    if (has_suffix(path, ".gz")) {
       std::string_view line;
       while (reader.next(line)) {
       }

@@ -11,12 +11,12 @@
 #include <cstring>
 #include <vector>
 
+#include "io/suffix.hpp"
+
 namespace fedpp::io {
 
 namespace {
 constexpr std::size_t kBlock = 1u << 16;
-
-bool ends_with_gz(const std::string& path) { return path.size() >= 3 && path.compare(path.size() - 3, 3, ".gz") == 0; }
 }  // namespace
 
 /// The file's text, inflated where it is gzip. zlib's inflate instead of its gz* functions: those drop silently what
@@ -125,7 +125,8 @@ bool LineReader::refill() {
   }
   if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
   std::string problem;
-  const std::size_t count = bytes_->read(buffer_.data() + end_, buffer_.size() - end_, ends_with_gz(path_), problem);
+  const std::size_t count =
+      bytes_->read(buffer_.data() + end_, buffer_.size() - end_, has_suffix(path_, ".gz"), problem);
   if (!problem.empty()) throw Error(fmt::format("{}:{}: {}", path_, line_number_ + 1, problem));
   end_ += count;
   return count > 0;

@@ -8,6 +8,7 @@
 
 #include "io/atomic_file.hpp"
 #include "io/event_checks.hpp"
+#include "io/suffix.hpp"
 
 namespace fedpp::io {
 
@@ -68,7 +69,7 @@ struct SequenceFileWriter::State {
 
 SequenceFileWriter::SequenceFileWriter(const std::string& path, const std::vector<std::string>& sources,
                                        const std::string& time_unit) {
-  if (!path.ends_with(".h5") && !path.ends_with(".hdf5"))
+  if (!has_suffix(path, ".h5") && !has_suffix(path, ".hdf5"))
     throw Error(path + ": a file of sequences must be named *.h5 or *.hdf5, by which it is known when it is read");
   try {
     state_ = std::make_unique<State>(path, sources, time_unit);

@@ -22,7 +22,8 @@ try:
     import matplotlib
     import numpy as np
 except ImportError as missing:
-    sys.exit(f"plot.py: {missing}. On Debian and Ubuntu: apt-get install python3-matplotlib python3-h5py, then run it with /usr/bin/python3.")
+    print(f"plot.py: {missing}. On Debian and Ubuntu: apt-get install python3-matplotlib python3-h5py, then run it with /usr/bin/python3.", file=sys.stderr)
+    sys.exit(2)
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -38,6 +39,12 @@ plt.rcParams.update({
     "axes.spines.right": False, "axes.grid": True, "grid.color": "#e4e4e4", "grid.linewidth": 0.7, "axes.axisbelow": True,
     "legend.frameon": False, "figure.constrained_layout.use": True,
 })
+
+
+def refuse(what):
+    """One line, exit code 2."""
+    print(f"plot.py: {what}", file=sys.stderr)
+    sys.exit(2)
 
 
 class Missing(Exception):
@@ -69,7 +76,10 @@ def series(rounds, key):
 
 def convergence(result, _):
     rounds = result.get("rounds") or []
-    curves = [("elbo", "ELBO of the participants (nats)", OURS), ("validation", "validation score (nats per event)", TEST)]
+    # The sum over the participants shows above all who they were; each client's latest above a constant rate shows convergence.
+    gain = ("elbo_gain", "ELBO above a constant rate,\neach client's latest\n(nats per training event)", OURS)
+    whole = ("elbo", "ELBO of the participants (nats)", OURS)  # of a run by an older version
+    curves = [gain if any("elbo_gain" in r for r in rounds) else whole, ("validation", "validation score (nats per event)", TEST)]
     curves = [(series(rounds, key), label, colour) for key, label, colour in curves]
     curves = [c for c in curves if len(c[0][0])]
     if not curves:
@@ -270,13 +280,19 @@ def main():
     arguments = parser.parse_args()
     source = arguments.directory / "result.json"
     if not source.is_file():
-        sys.exit(f"plot.py: {source} does not exist: give the output directory of a finished 'fedpp train' or 'fedpp evaluate'.")
+        refuse(f"{source} does not exist: give the output directory of a finished 'fedpp train'")
     try:
         result = json.loads(source.read_text())
     except json.JSONDecodeError as error:
-        sys.exit(f"plot.py: {source}, line {error.lineno}: not valid JSON ({error.msg}): was the run interrupted while writing?")
+        refuse(f"{source}, line {error.lineno}: not valid JSON ({error.msg}): write it anew with 'fedpp train --resume'")
+    except (OSError, UnicodeDecodeError) as error:
+        refuse(f"{source}: cannot be read ({error})")
     arrays = arguments.directory / "result.h5"
-    h5 = h5py.File(arrays, "r") if arrays.is_file() else None
+    damaged = f"{arrays}: not readable as fedpp's HDF5 file: write it anew with 'fedpp train --resume', or delete it for the other figures"
+    try:
+        h5 = h5py.File(arrays, "r") if arrays.is_file() else None
+    except OSError as error:
+        refuse(f"{damaged} ({error})")
     written = 0
     for name, draw in (("convergence", convergence), ("intensities", intensities), ("scores", scores), ("calibration", calibration)):
         target = arguments.directory / f"{name}.png"
@@ -285,7 +301,15 @@ def main():
         except Missing as missing:
             print(f"plot.py: {target.name} skipped: {missing}.")
             continue
-        figure.savefig(target, dpi=arguments.dpi)
+        except (AttributeError, IndexError, KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
+            # Figures of the curves read from result.h5 alone; scores and convergence from result.json.
+            if draw in (intensities, calibration):
+                refuse(f"{damaged} ({type(error).__name__}: {error})")
+            refuse(f"{source}: not what 'fedpp train' writes ({type(error).__name__}: {error}): write it anew with 'fedpp train --resume'")
+        try:
+            figure.savefig(target, dpi=arguments.dpi)
+        except OSError as error:
+            refuse(f"{target}: cannot be written ({error.strerror or error}): make the folder writable, or copy result.json and result.h5 to one that is")
         plt.close(figure)
         print(f"plot.py: wrote {target}")
         written += 1

@@ -18,4 +18,9 @@ inline constexpr int kUserMistake = 2;  ///< usage, configuration, data, a malfo
 /// --set section.key=value, as often as wanted; each takes one argument, so that a file may follow.
 void add_set_option(CLI::App& command, std::vector<std::string>& overrides);
 
+/// Refuses '' for a file or folder: most often a variable of a script that was never set.
+inline const auto not_empty = [](const std::string& value) {
+  return value.empty() ? std::string("the name is empty; leave the option out for its default") : std::string();
+};
+
 }  // namespace fedpp::commands

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
+#include <string>
 #include <vector>
 
 #include "commands/evaluate.hpp"
@@ -38,16 +39,16 @@ constexpr const char* kExamples =
     "Exit codes: 0 success, 1 failure at run time, 2 the user's mistake (usage, configuration, data),\n"
     "75 training stopped by SIGUSR1 or SIGTERM after a checkpoint: start it again with --resume.";
 
-/// A misspelt command gets a suggestion; CLI11 would only call it unexpected.
-void refuse_unknown_command(const CLI::App& app, const std::string& word) {
+/// A misspelt command (or process to simulate) gets a suggestion; CLI11 would only call it unexpected.
+void refuse_unknown(const CLI::App& app, const std::string& word, const std::string& kind, const std::string& help) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     names.push_back(command->get_name());
     if (names.back() == word) return;
   }
   const std::string near = config::nearest(word, names);
-  throw UserError(fmt::format("unknown command '{}': {}", word,
-                              near.empty() ? fmt::format("commands are {}; see fedpp --help", fmt::join(names, ", "))
+  throw UserError(fmt::format("unknown {} '{}': {}", kind, word,
+                              near.empty() ? fmt::format("there are {}; see {}", fmt::join(names, ", "), help)
                                            : fmt::format("did you mean '{}'?", near)));
 }
 
@@ -74,7 +75,9 @@ Action read_command_line(int argc, char** argv) {
     std::fputs(app.help().c_str(), stderr);
     throw UserError("no command given");
   }
-  if (argv[1][0] != '-') refuse_unknown_command(app, argv[1]);
+  if (argv[1][0] != '-') refuse_unknown(app, argv[1], "command", "fedpp --help");
+  if (argc > 2 && argv[1] == std::string("simulate") && argv[2][0] != '-')
+    refuse_unknown(*app.get_subcommand("simulate"), argv[2], "process", "fedpp simulate --help");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version

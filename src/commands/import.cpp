@@ -80,8 +80,18 @@ int import(const ImportOptions& options) {
     for (io::SequenceWindows& entry : io::read_windows(options.windows)) windows[entry.id] = std::move(entry.windows);
   }
   io::SequenceFileWriter writer(options.out, options.files, options.time_unit);
+  std::unordered_map<std::int64_t, const std::string*> origin;  // of the sequences met
   for (const std::string& file : options.files) {
     io::read_sequences(file, [&](io::SequenceRecord& sequence) {
+      if (options.files.size() > 1) {
+        const auto [earlier, is_new] = origin.emplace(sequence.id, &file);
+        if (!is_new)
+          throw UserError(fmt::format(
+              "{}: sequence {} is in {}, too; number the sequences of several files differently, or import each file "
+              "for itself",
+              sequence.first_line > 0 ? fmt::format("{}:{}", file, sequence.first_line) : file, sequence.id,
+              *earlier->second));
+      }
       const auto found = windows.find(sequence.id);
       if (found == windows.end()) {
         if (!options.windows.empty())
@@ -118,7 +128,8 @@ void add_import(CLI::App& app, Action& chosen) {
           "between files")
       ->required();
   command->add_option("--windows", options->windows, "Windows table: CSV sequence,start,end, several rows for gaps")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(not_empty);
   command
       ->add_option("--cut-events", options->cut_events,
                    "Cut sequences into consecutive pieces of at most HIGH events; pieces below LOW are dropped")
@@ -126,7 +137,7 @@ void add_import(CLI::App& app, Action& chosen) {
   command->add_option("--time-unit", options->time_unit, "Name of the unit of time, for tables and axes")
       ->type_name("NAME")
       ->capture_default_str();
-  command->add_option("--out", options->out, "HDF5 file to write")->type_name("FILE")->required();
+  command->add_option("--out", options->out, "HDF5 file to write")->type_name("FILE")->required()->check(not_empty);
   command->callback([options, &chosen] { chosen = [options] { return import(*options); }; });
 }
 

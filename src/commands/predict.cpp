@@ -45,7 +45,9 @@ void add_predict(CLI::App& app, Action& chosen) {
   command->add_option("--state", options->request.state, "The round with the best validation score, or the last one")
       ->check(CLI::IsMember({"best", "last"}))
       ->capture_default_str();
-  command->add_option("--out", options->request.file, "Result file (default: DIR/prediction.h5)")->type_name("FILE");
+  command->add_option("--out", options->request.file, "Result file (default: DIR/prediction.h5)")
+      ->type_name("FILE")
+      ->check(not_empty);
   add_set_option(*command, options->overrides);
   command->callback([options, &chosen] { chosen = [options] { return predict(*options); }; });
 }

@@ -38,6 +38,7 @@ constexpr const char* kExamples =
     "and with .truth.csv the true intensity where it is a function of time alone (cox, paper-cox).";
 
 constexpr const char* kPositive = "must be above 0";
+constexpr int kMostInducing = 2000;  // about 10 s and 32 MB
 
 void demand(bool holds, const std::string& option, double value, const std::string& remedy) {
   if (!holds) throw UserError(fmt::format("--{} {}: {}", option, value, remedy));
@@ -53,7 +54,8 @@ int simulate_cox(const SimulateOptions& options) {
   demand(cox.window > 0, "window", cox.window, kPositive);
   demand(cox.variance > 0, "variance", cox.variance, kPositive);
   demand(cox.lengthscale > 0, "lengthscale", cox.lengthscale, kPositive);
-  demand(cox.inducing >= 1, "inducing", cox.inducing, "must be at least 1");
+  demand(cox.inducing >= 1 && cox.inducing <= kMostInducing, "inducing", cox.inducing,
+         fmt::format("must be from 1 to {}: their covariance is factorised as one matrix", kMostInducing));
   demand(cox.sequences >= 1, "sequences", cox.sequences, "must be at least 1");
   return write_simulation(options.files, std::vector{data::simulate_cox(cox, options.seed)});
 }
@@ -95,7 +97,10 @@ int simulate_neural_hawkes(const SimulateOptions& options) {
 CLI::App* add_model(CLI::App& simulate, Action& chosen, const Options& options, const char* name, const char* help,
                     int (*run)(const SimulateOptions&)) {
   CLI::App* model = simulate.add_subcommand(name, help);
-  model->add_option("--out", options->files.out, "File to write: .csv or .h5")->type_name("OUT")->required();
+  model->add_option("--out", options->files.out, "File to write: .csv or .h5")
+      ->type_name("OUT")
+      ->required()
+      ->check(not_empty);
   model->add_option("--seed", options->seed, "Seed")->capture_default_str();
   model->callback([options, run, &chosen] { chosen = [options, run] { return run(*options); }; });
   return model;

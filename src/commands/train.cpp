@@ -59,11 +59,13 @@ void add_train(CLI::App& app, Action& chosen) {
       ->required();
   add_set_option(*command, options->overrides);
   command->add_option("--out", options->directory, "Folder for results and checkpoints (sets output.directory)")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(not_empty);
   CLI::Option* resume =
       command->add_flag("--resume", options->resume, "Go on from the newest checkpoint in the folder for results");
   command->add_option("--checkpoint", options->checkpoint, "With --resume: go on from this checkpoint instead")
       ->type_name("FILE")
+      ->check(not_empty)
       ->needs(resume);
   command->add_flag(
       "--validate-only", options->validate_only,

@@ -8,15 +8,12 @@
 #include "config/error.hpp"
 #include "data/intervals.hpp"
 #include "io/event_reader.hpp"
+#include "io/suffix.hpp"
 
 namespace fedpp::data {
 namespace {
 
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-bool is_hdf5(const std::string& path) { return ends_with(path, ".h5") || ends_with(path, ".hdf5"); }
+bool is_hdf5(const std::string& path) { return io::has_suffix(path, ".h5") || io::has_suffix(path, ".hdf5"); }
 
 /// The windows of a file by sequence, each with its place in the table.
 struct WindowsTable {

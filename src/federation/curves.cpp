@@ -1,5 +1,6 @@
 // Intensity curves with bands, and calibration, into HDF5 (docs/results.md).
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -109,17 +110,22 @@ void write_curves(Session& session, const model::WeightPosterior& theta, const s
                   const std::vector<std::int64_t>& uniforms, const std::string& path) {
   auto& world = session.world();
   const std::string partial = path + ".partial";
-  mpi::in_turn(world, [&] {
-    io::File file = world.is_root() ? io::File::create(partial) : io::File::open_append(partial);
-    for (const auto c : clients)
-      if (session.owns(c))
-        write_client(session, session.owned(c), theta, file.create_group(fmt::format("curves/client_{:06d}", c)));
-    if (world.is_root()) write_quantiles(uniforms, file);
-    file.close();
-  });
-  mpi::together(world, [&] {
-    if (world.is_root()) io::rename_durably(partial, path);
-  });
+  try {
+    mpi::in_turn(world, [&] {
+      io::File file = world.is_root() ? io::File::create(partial) : io::File::open_append(partial);
+      for (const auto c : clients)
+        if (session.owns(c))
+          write_client(session, session.owned(c), theta, file.create_group(fmt::format("curves/client_{:06d}", c)));
+      if (world.is_root()) write_quantiles(uniforms, file);
+      file.close();
+    });
+    mpi::together(world, [&] {
+      if (world.is_root()) io::rename_durably(partial, path);
+    });
+  } catch (...) {
+    if (world.is_root()) ::unlink(partial.c_str());
+    throw;
+  }
 }
 
 }  // namespace fedpp::federation

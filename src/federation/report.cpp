@@ -25,6 +25,13 @@ nlohmann::json phases_of_all_ranks(Session& session, const Phases& phases) {
   return json;
 }
 
+/// Collective, before the work whose result goes there.
+void check_result_file(mpi::Communicator& world, const std::string& path) {
+  mpi::together(world, [&] {
+    if (world.is_root()) io::check_writable(path);
+  });
+}
+
 }  // namespace
 
 std::string describe(Session& session) {
@@ -130,6 +137,8 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
 }
 
 int run_evaluation(const config::Config& config, const EvaluationRequest& request, mpi::Communicator& world) {
+  const std::string path = request.file.empty() ? config.output.directory + "/evaluation.json" : request.file;
+  check_result_file(world, path);
   const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
   Session session(config, world);
   const RunState state = read_checkpoint(session, newest_checkpoint_of(config, world));
@@ -139,7 +148,6 @@ int run_evaluation(const config::Config& config, const EvaluationRequest& reques
     nlohmann::json json = scores.json;
     json["version"] = version();
     json["git"] = git_revision() + std::string(git_dirty() ? "-dirty" : "");
-    const std::string path = request.file.empty() ? config.output.directory + "/evaluation.json" : request.file;
     io::write_json(path, json);
     fmt::print("{}\nWritten to {}\n", scores.table, path);
   });
@@ -147,6 +155,8 @@ int run_evaluation(const config::Config& config, const EvaluationRequest& reques
 }
 
 int run_prediction(const config::Config& config, const PredictionRequest& request, mpi::Communicator& world) {
+  const std::string path = request.file.empty() ? config.output.directory + "/prediction.h5" : request.file;
+  check_result_file(world, path);
   const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
   Session session(config, world);
   std::vector<std::int64_t> clients = request.clients;
@@ -161,7 +171,6 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
         throw UserError(fmt::format("--clients {}: there are clients 0 to {}", c, session.clients() - 1));
   });
   const RunState state = read_checkpoint(session, newest_checkpoint_of(config, world));
-  const std::string path = request.file.empty() ? config.output.directory + "/prediction.h5" : request.file;
   write_curves(session, select_state(session, state, request.state == "best"), clients, {}, path);
   if (world.is_root()) fmt::print("Intensities of {} clients written to {}\n", clients.size(), path);
   return 0;

@@ -138,6 +138,8 @@ void write_checkpoint(Session& session, const RunState& state, const std::string
       write_client(group.create_group("last"), client.model.state);
       if (const auto best = state.best_clients.find(client.data.id); best != state.best_clients.end())
         write_client(group.create_group("best"), best->second);
+      if (const auto gain = state.gains.find(client.data.id); gain != state.gains.end())
+        group.write("gain", std::vector<double>{gain->second.nats, gain->second.events});
       if (const auto score = state.validation.find(client.data.id); score != state.validation.end())
         group.write("validation",
                     std::vector<double>{score->second.headline, score->second.plug_in, score->second.events});
@@ -182,6 +184,10 @@ RunState read_checkpoint(Session& session, const std::string& path) {
       client.model.state = read_client(group.group("last"), client.model.state, session.parameters());
       if (group.exists("best"))
         state.best_clients[client.data.id] = read_client(group.group("best"), client.model.state, session.parameters());
+      if (group.exists("gain")) {
+        const auto gain = group.read_vector<double>("gain");
+        state.gains[client.data.id] = {gain.at(0), gain.at(1)};
+      }
       if (group.exists("validation")) {
         const auto score = group.read_vector<double>("validation");
         state.validation[client.data.id] = {score.at(0), score.at(1), score.at(2)};

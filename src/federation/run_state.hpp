@@ -18,9 +18,14 @@ struct RunState {
   EarlyStopping stopping;                                   ///< best validated round
   model::WeightPosterior best_theta;                        ///< theta after it
   std::map<std::int64_t, model::ClientState> best_clients;  ///< this rank's clients after it
-  std::map<std::int64_t, evaluation::Score> validation;     ///< this rank's clients' latest validation scores
-  nlohmann::json rounds = nlohmann::json::array();          ///< history, as in result.json
-  double bandwidth = 1;                                     ///< d of mmd, of the last aggregation
+  /// What a client's ELBO gained on a constant rate when it last took part, and on how many training events.
+  struct Gain {
+    double nats = 0, events = 0;
+  };
+  std::map<std::int64_t, Gain> gains;                    ///< this rank's clients that took part
+  std::map<std::int64_t, evaluation::Score> validation;  ///< this rank's clients' latest validation scores
+  nlohmann::json rounds = nlohmann::json::array();       ///< history, as in result.json
+  double bandwidth = 1;                                  ///< d of mmd, of the last aggregation
 };
 
 /// Collective. DIR/checkpoint-NNNNNN.h5: rank 0 writes the shared part, then every rank in turn appends its clients;

@@ -149,6 +149,16 @@ class Trainer {
     return std::max(events, 1.0);
   }
 
+  /// The log-likelihood of the constant rate N / sum omega is N log(N / sum omega) - N.
+  static RunState::Gain gain_on_constant_rate(const model::Client& client, double elbo) {
+    double events = 0, exposure = 0;
+    for (const auto& r : client.training) {
+      for (const double n : r.multiplicities) events += n;
+      for (const double omega : r.node_weights) exposure += omega;
+    }
+    return {elbo - (events > 0 ? events * (std::log(events / exposure) - 1) : 0), events};
+  }
+
   /// Headline score per validation event over all clients; NaN where this round is not validated. Clients that did not
   /// take part keep their score: their state has not changed.
   double validate(const std::vector<std::int64_t>& participants, std::int64_t round) {
@@ -188,13 +198,20 @@ class Trainer {
   void record(std::int64_t round, const std::vector<std::int64_t>& participants,
               const std::vector<model::LocalReport>& reports, const std::vector<RejectedUpload>& rejected,
               double validation) {
-    std::vector<double> elbos;
+    std::vector<double> elbos, gains, events;
     double jitter = 0;
     for (const auto& report : reports) {
       jitter = std::max(jitter, report.jitter);
-      if (!report.failure) elbos.push_back(report.elbo);
+      if (report.failure) continue;
+      elbos.push_back(report.elbo);
+      state_.gains[report.client] = gain_on_constant_rate(session_.owned(report.client).model, report.elbo);
+    }
+    for (const auto& [client, gain] : state_.gains) {
+      gains.push_back(gain.nats);
+      events.push_back(gain.events);
     }
     const double elbo = session_.exact_total(elbos, "metrics");
+    const double elbo_gain = session_.exact_total(gains, "metrics") / session_.exact_total(events, "metrics");
     jitter = world_.max(jitter, "metrics");
     std::string mine;
     for (const auto& r : rejected)
@@ -209,6 +226,7 @@ class Trainer {
     state_.rounds.push_back(
         {{"round", round + 1},
          {"elbo", elbo},
+         {"elbo_gain", elbo_gain},
          {"validation", validation},
          {"participants", participants},
          {"learning_rate", config_.training.learning_rate *
@@ -245,18 +263,38 @@ class Trainer {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-/// The folder is made, a finished or running job's results in it are not overwritten by a new one.
-void prepare_folder(const config::Config& config, const TrainingRequest& request, mpi::Communicator& world) {
-  mpi::together(world, [&] {
-    if (!world.is_root()) return;
-    const auto& directory = config.output.directory;
+/// The folder for results: made on rank 0, and taken away again where the run fails before it has left anything in it.
+class Folder {
+ public:
+  /// Collective. A finished or running job's results are not overwritten by a new one.
+  Folder(const config::Config& config, const TrainingRequest& request, mpi::Communicator& world) {
+    mpi::together(world, [&] {
+      if (world.is_root()) prepare(config.output.directory, request);
+    });
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    std::error_code not_empty;
+    for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder) std::filesystem::remove(*folder, not_empty);
+  }
+
+ private:
+  void prepare(const std::string& directory, const TrainingRequest& request) {
     std::error_code failed;
     if (request.resume && request.checkpoint.empty() && !std::filesystem::is_directory(directory, failed))
       throw UserError(fmt::format("{} holds no checkpoint: there is no such folder; train there first", directory));
+    std::filesystem::path part;
+    std::vector<std::filesystem::path> made;
+    for (const auto& name : std::filesystem::path(directory)) {
+      part /= name;
+      if (!name.empty() && !std::filesystem::exists(part, failed)) made.push_back(part);
+    }
     std::filesystem::create_directories(directory, failed);
     if (failed)
       throw UserError(
           fmt::format("output.directory = {}: the folder cannot be made ({})", directory, failed.message()));
+    made_ = std::move(made);
     if (!request.resume && io::newest_checkpoint(directory))
       throw UserError(
           fmt::format("{} holds checkpoints of an earlier run: go on from them with --resume, or choose another "
@@ -266,8 +304,10 @@ void prepare_folder(const config::Config& config, const TrainingRequest& request
       throw UserError(
           fmt::format("output.directory = {}: the folder cannot be written to ({}): choose another with --out",
                       directory, std::strerror(errno)));
-  });
-}
+  }
+
+  std::vector<std::filesystem::path> made_;  ///< from the outermost; only empty ones can be removed
+};
 
 /// Beside the results; on resume only once the checkpoint has accepted it, so that a refused one replaces nothing.
 void archive_configuration(const config::Config& config, mpi::Communicator& world) {
@@ -282,14 +322,13 @@ int run_training(const config::Config& config, const TrainingRequest& request, m
   std::signal(SIGUSR1, on_signal);
   std::signal(SIGTERM, on_signal);
   const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
-  prepare_folder(config, request, world);
-  Progress progress(world.is_root(), config.output.progress, config.output.directory + "/train.log");
+  const Folder folder(config, request, world);
   Phases phases;
 
-  if (!request.resume) archive_configuration(config, world);
-
-  // 1. Data and clients.
+  // 1. Data and clients. A mistake in the configuration or the data leaves no file.
   Session session = phases.time("load", [&] { return Session(config, world); });
+  if (!request.resume) archive_configuration(config, world);
+  Progress progress(world.is_root(), config.output.progress, config.output.directory + "/train.log");
   progress.line(describe(session));
 
   // 2. The state: new, or a checkpoint's.

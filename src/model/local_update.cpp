@@ -10,7 +10,7 @@
 
 namespace fedpp::model {
 
-void e_step(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields) {
+void e_step(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, double offset_precision) {
   gpu::moments(exec, batch, fields);
   gpu::augment(exec, batch, fields);
   gpu::update_variational(exec, batch, fields);
@@ -18,7 +18,7 @@ void e_step(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& f
   gpu::augment(exec, batch, fields);
   gpu::update_rate(exec, batch, fields);
   gpu::augment(exec, batch, fields);
-  gpu::update_offset(exec, batch, fields);
+  gpu::update_offset(exec, batch, fields, offset_precision);
   gpu::augment(exec, batch, fields, /*with_bound=*/true);
 }
 

@@ -40,7 +40,8 @@ void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fiel
                  gpu::EncoderOperator& encoder, const gpu::AdamState& adam, const gpu::AdamOptions& adam_options,
                  const LocalOptions& options, gpu::DrawKey key, int steps);
 
-/// The E-step alone: 1.3, q(v), 1.3, m, 1.3, nu, 1.3. Features must be current.
-void e_step(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields);
+/// The E-step alone: 1.3, q(v), 1.3, m, 1.3, nu, 1.3. Features must be current. `offset_precision`: of a prior N(0, .)
+/// on nu.
+void e_step(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, double offset_precision = 0);
 
 }  // namespace fedpp::model

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -19,11 +20,16 @@ namespace {
 
 constexpr std::uint32_t kPredictionRound = 0xFFFFFFFFu;  // keys of prediction's draws, apart from every round's
 
-/// How f moves where nu does, for bands (PredictionOptions::bands): f(t) has the variance (1 - V'direction)^2 /
-/// precision on top of q(v)'s.
+// Priors of bands. nu: levels sigma(nu) from 4 to 96 % of m; beyond, m sigma(f) is one function for many pairs (m, nu)
+// (m to infinity, nu to minus infinity) or a constant that nothing but nu forbids to vary. log m: so wide that it
+// speaks only where there are no data.
+constexpr double kOffsetSd = 2, kLogRateSd = 10;
+
+/// What the uncertainty of phi = (nu, log m) adds to bands: v gives way to it, v = v_free - direction phi, so that
+/// d log lambda/d phi = (1 - sigma) ((1, 0) - V'direction) + (0, 1).
 struct LevelUncertainty {
-  gpu::Array<double> direction;   ///< [vector] Sigma_v E_w[V information]: v gives way by as much as nu rises
-  std::vector<double> precision;  ///< [clients] of nu, v integrated out
+  std::array<gpu::Array<double>, 2> direction;    ///< [vector] Sigma_v times the information that v shares with phi
+  std::vector<std::array<double, 3>> covariance;  ///< [clients] of phi, v integrated out: nu nu, nu log m, log m log m
 };
 
 /// Moments at a set's points from the posterior of `trained`, which the new batch takes over with its weights' samples.
@@ -46,13 +52,14 @@ std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const Client
   exec.fence();
   gpu::to_host(f.projection, projection);
   gpu::to_host(f.variance, variance);
-  std::vector<double> offsets, moved;
+  std::vector<double> offsets;
   gpu::to_host(trained.fields().offset, offsets);
-  if (level != nullptr) {
-    Kokkos::deep_copy(exec, f.v_mean, level->direction);
+  std::array<std::vector<double>, 2> moved;
+  for (int i = 0; i < 2 && level != nullptr; ++i) {
+    Kokkos::deep_copy(exec, f.v_mean, level->direction[i]);
     gpu::moments(exec, b, f);
     exec.fence();
-    gpu::to_host(f.projection, moved);
+    gpu::to_host(f.projection, moved[i]);
   }
 
   std::vector<RealisationPrediction> result;
@@ -66,8 +73,13 @@ std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const Client
       p.mean.assign(projection.begin() + at, projection.begin() + at + all);
       for (double& mean : p.mean) mean += offsets[k];
       p.variance.assign(variance.begin() + at, variance.begin() + at + all);
-      for (std::size_t j = 0; j < all && level != nullptr; ++j)
-        p.variance[j] += (1 - moved[at + j]) * (1 - moved[at + j]) / level->precision[k];
+      if (level != nullptr) p.level_variance.assign(all, 0.0);
+      for (std::size_t j = 0; j < p.level_variance.size(); ++j) {
+        const double slope = 1 / (1 + std::exp(p.mean[j]));  // d log lambda/d f
+        const double to_offset = slope * (1 - moved[0][at + j]), to_rate = 1 - slope * moved[1][at + j];
+        const auto& [nn, nm, mm] = level->covariance[k];
+        p.level_variance[j] = to_offset * to_offset * nn + 2 * to_offset * to_rate * nm + to_rate * to_rate * mm;
+      }
       at += all;
       const auto mean = gpu::to_device<double>("mean", p.mean), s = gpu::to_device<double>("variance", p.variance);
       const gpu::Array<double> log_intensity("log_intensity", all), intensity("intensity", all);
@@ -89,7 +101,15 @@ std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const Client
   return result;
 }
 
-/// q(v) keeps its mean and gets the covariance of PredictionOptions::bands; returns what nu's uncertainty adds.
+/// E-steps under nu's prior start no further out than its sd: they come back slowly from where nu ran away.
+void bring_offsets_back(const ClientBatch& trained) {
+  std::vector<double> offset;
+  gpu::to_host(trained.fields().offset, offset);
+  for (double& nu : offset) nu = std::clamp(nu, -kOffsetSd, kOffsetSd);
+  Kokkos::deep_copy(trained.fields().offset, gpu::to_device<double>("offset", offset));
+}
+
+/// q(v) keeps its mean and gets the covariance of PredictionOptions::bands; returns what nu and m add.
 LevelUncertainty widen_to_expected_information(const gpu::Exec& exec, const ClientBatch& trained, int clients,
                                                int samples) {
   const auto& b = trained.batch();
@@ -100,45 +120,61 @@ LevelUncertainty widen_to_expected_information(const gpu::Exec& exec, const Clie
   gpu::to_host(f.offset, offset);
   gpu::to_host(f.node_weight, node_weight);
   gpu::to_host(f.v_mean, mean);
-  std::vector<double> information(node_weight.size()), response(node_weight.size());
-  std::size_t column = 0, at = 0;
-  for (int k = 0; k < clients; ++k)
-    for (int i = trained.realisation_begin(k); i < trained.realisation_begin(k + 1); ++i) {
-      const std::size_t n = trained.columns(i);
-      for (std::size_t j = 0; j < n; ++j) {
-        double f_mean = offset[k];
-        for (int s = 0; s < samples; ++s) f_mean += projection[at + s * n + j] / samples;
-        const double sigmoid = 1 / (1 + std::exp(-f_mean));
-        information[column + j] = node_weight[column + j] * rate[k] * sigmoid * (1 - sigmoid) * (1 - sigmoid);
-        response[column + j] = information[column + j] * (1 + offset[k]);  // the update takes off alpha nu
+  /// visit(client, column, mean projection over the samples of the weights)
+  const auto for_each_column = [&](const auto& visit) {
+    std::size_t column = 0, at = 0;
+    for (int k = 0; k < clients; ++k)
+      for (int i = trained.realisation_begin(k); i < trained.realisation_begin(k + 1); ++i) {
+        const std::size_t n = trained.columns(i);
+        for (std::size_t j = 0; j < n; ++j) {
+          double sum = 0;
+          for (int s = 0; s < samples; ++s) sum += projection[at + s * n + j] / samples;
+          visit(k, column + j, sum);
+        }
+        column += n;
+        at += n * samples;
       }
-      column += n;
-      at += n * samples;
-    }
+  };
+
+  // Expected counts w = omega lambda and slopes d log lambda/d f = 1 - sigma; d log lambda/d log m = 1.
+  const std::size_t columns = node_weight.size();
+  std::vector<double> count(columns), slope(columns), information(columns);
+  std::array<std::vector<double>, 2> response{std::vector<double>(columns), std::vector<double>(columns)};
+  for_each_column([&](int k, std::size_t c, double v) {
+    const double sigmoid = 1 / (1 + std::exp(-(offset[k] + v)));
+    count[c] = node_weight[c] * rate[k] * sigmoid;
+    slope[c] = 1 - sigmoid;
+    information[c] = count[c] * slope[c] * slope[c];
+    response[0][c] = information[c] + information[c] * offset[k];  // the update takes off alpha nu
+    response[1][c] = count[c] * slope[c] + information[c] * offset[k];
+  });
   Kokkos::deep_copy(exec, f.alpha, gpu::to_device<double>("information", information));
-  Kokkos::deep_copy(exec, f.beta, gpu::to_device<double>("response", response));
-  gpu::update_variational(exec, b, f);
-  LevelUncertainty level{gpu::Array<double>("direction", f.v_mean.extent(0)), {}};
-  Kokkos::deep_copy(exec, level.direction, f.v_mean);
-  gpu::moments(exec, b, f);
-  exec.fence();
-  gpu::to_host(f.projection, projection);
+
+  LevelUncertainty level;
+  std::vector<std::array<double, 3>> precision(
+      clients, {1 / (kOffsetSd * kOffsetSd), 0.0, 1 / (kLogRateSd * kLogRateSd)});  // of phi, v integrated out
+  for (const int i : {0, 1}) {
+    Kokkos::deep_copy(exec, f.beta, gpu::to_device<double>("response", response[i]));
+    gpu::update_variational(exec, b, f);
+    level.direction[i] = gpu::Array<double>("direction", f.v_mean.extent(0));
+    Kokkos::deep_copy(exec, level.direction[i], f.v_mean);
+    gpu::moments(exec, b, f);
+    exec.fence();
+    gpu::to_host(f.projection, projection);
+    for_each_column([&](int k, std::size_t c, double moved) {
+      if (i == 0) {
+        precision[k][0] += information[c] * (1 - moved);
+        precision[k][1] += count[c] * slope[c] * (1 - moved);
+      } else {
+        precision[k][2] += count[c] * (1 - slope[c] * moved);
+      }
+    });
+  }
   Kokkos::deep_copy(exec, f.v_mean, gpu::to_device<double>("v_mean", mean));
   exec.fence();
-  column = at = 0;
-  for (int k = 0; k < clients; ++k) {
-    double precision = 0;
-    for (int i = trained.realisation_begin(k); i < trained.realisation_begin(k + 1); ++i) {
-      const std::size_t n = trained.columns(i);
-      for (std::size_t j = 0; j < n; ++j) {
-        double moved = 0;
-        for (int s = 0; s < samples; ++s) moved += projection[at + s * n + j] / samples;
-        precision += information[column + j] * (1 - moved);
-      }
-      column += n;
-      at += n * samples;
-    }
-    level.precision.push_back(std::max(precision, 1e-3));  // without data nu is anywhere: sd 30 says so
+  for (const auto& [nn, nm, mm] : precision) {
+    const double determinant = nn * mm - nm * nm;
+    level.covariance.push_back({mm / determinant, -nm / determinant, nn / determinant});
   }
   return level;
 }
@@ -167,11 +203,13 @@ std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::
     gpu::embed(exec, b, f, trained.encoder());
     gpu::factorise(exec, b, f);
     gpu::features(exec, b, f);
-    for (int step = 0; step < options.e_steps; ++step) e_step(exec, b, f);
+    const bool bands = options.bands && options.e_steps > 0;
+    if (bands) bring_offsets_back(trained);
+    const double offset_precision = bands ? 1 / (kOffsetSd * kOffsetSd) : 0;
+    for (int step = 0; step < options.e_steps; ++step) e_step(exec, b, f, offset_precision);
     exec.fence();
     std::optional<LevelUncertainty> level;
-    if (options.bands && options.e_steps > 0)
-      level = widen_to_expected_information(exec, trained, last - first, options.samples);
+    if (bands) level = widen_to_expected_information(exec, trained, last - first, options.samples);
     std::vector<int> info;
     gpu::to_host(f.info, info);
     for (int k = first; k < last; ++k)
@@ -211,24 +249,69 @@ std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::
   return result;
 }
 
-double intensity_quantile(const RealisationPrediction& prediction, std::size_t point, std::size_t points, double q) {
-  const std::size_t samples = prediction.mean.size() / points;
-  double low = 1e300, high = -1e300;
-  for (std::size_t s = 0; s < samples; ++s) {
-    const double mean = prediction.mean[s * points + point], sd = std::sqrt(prediction.variance[s * points + point]);
-    low = std::min(low, mean - 10 * sd - 1e-9);
-    high = std::max(high, mean + 10 * sd + 1e-9);
+namespace {
+
+double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
+double log_sigmoid(double f) { return std::min(f, 0.0) - std::log1p(std::exp(-std::abs(f))); }
+
+/// log(lambda / m) at one point given one sample of the weights: log sigma(f) + level, independent.
+struct LogIntensity {
+  double mean, sd;  ///< of f
+  double level_sd;
+
+  /// P(log sigma(f) <= x)
+  double sigmoid_below(double x) const {
+    if (x >= 0) return 1;
+    const double f = x - std::log(-std::expm1(x));  // logit
+    return sd > 0 ? normal_cdf((f - mean) / sd) : (f >= mean ? 1.0 : 0.0);
   }
-  for (int step = 0; step < 100 && high - low > 1e-10; ++step) {
-    const double x = 0.5 * (low + high);
-    double below = 0;
-    for (std::size_t s = 0; s < samples; ++s) {
-      const double mean = prediction.mean[s * points + point], sd = std::sqrt(prediction.variance[s * points + point]);
-      below += sd > 0 ? 0.5 * std::erfc((mean - x) / (sd * std::numbers::sqrt2)) : (x >= mean ? 1.0 : 0.0);
+
+  /// P(log sigma(f) + level <= x): the narrower of the two by the trapezoid rule, the other in closed form.
+  double below(double x) const {
+    if (!(level_sd > 0)) return sigmoid_below(x);
+    constexpr double kEnd = 6, kStep = 0.5;
+    const bool level_is_narrower = level_sd < sd / (1 + std::exp(mean));
+    double sum = 0, weights = 0;
+    for (double z = -kEnd; z <= kEnd; z += kStep) {
+      const double weight = std::exp(-0.5 * z * z);
+      weights += weight;
+      sum += weight * (level_is_narrower ? sigmoid_below(x - level_sd * z)
+                                         : normal_cdf((x - log_sigmoid(mean + sd * z)) / level_sd));
     }
-    (below < q * static_cast<double>(samples) ? low : high) = x;
+    return sum / weights;
   }
-  return prediction.rate / (1 + std::exp(-0.5 * (low + high)));
+};
+
+}  // namespace
+
+double intensity_quantile(const RealisationPrediction& prediction, std::size_t point, std::size_t points, double q) {
+  std::vector<LogIntensity> samples;
+  double low = 1e300, high = -1e300;
+  for (std::size_t at = point; at < prediction.mean.size(); at += points) {
+    const double mean = prediction.mean[at], sd = std::sqrt(prediction.variance[at]);
+    const double level_sd = prediction.level_variance.empty() ? 0 : std::sqrt(prediction.level_variance[at]);
+    samples.push_back({mean, sd, level_sd});
+    low = std::min(low, log_sigmoid(mean - 10 * sd) - 10 * level_sd - 1e-9);
+    high = std::max(high, log_sigmoid(mean + 10 * sd) + 10 * level_sd + 1e-9);
+  }
+  // Regula falsi with Illinois' halving, every third step a bisection: ten evaluations where the samples agree.
+  double at_low = -q, at_high = 1 - q;
+  for (int step = 0, side = 0; high - low > 1e-10; ++step) {
+    const double x = step % 3 == 0 ? 0.5 * (low + high) : (low * at_high - high * at_low) / (at_high - at_low);
+    double excess = 0;
+    for (const auto& sample : samples) excess += sample.below(x);
+    excess = excess / static_cast<double>(samples.size()) - q;
+    if (std::abs(excess) < 1e-12) {
+      low = high = x;
+    } else if (excess < 0) {
+      if (side < 0) at_high *= 0.5;
+      low = x, at_low = excess, side = -1;
+    } else {
+      if (side > 0) at_low *= 0.5;
+      high = x, at_high = excess, side = 1;
+    }
+  }
+  return prediction.rate * std::exp(0.5 * (low + high));
 }
 
 }  // namespace fedpp::model

@@ -12,7 +12,8 @@ namespace fedpp::model {
 struct RealisationPrediction {
   std::vector<double> expected_log_intensity;  ///< [N+Q] E[log lambda], mean over samples of the weights
   std::vector<double> expected_intensity;      ///< [N+Q] E[lambda]
-  std::vector<double> mean, variance;          ///< [S][N+Q] of f, per sample
+  std::vector<double> mean, variance;          ///< [S][N+Q] of f given m and nu, per sample
+  std::vector<double> level_variance;          ///< [S][N+Q] that nu and log m add to log lambda's; empty without bands
   double rate = 0;                             ///< m
 };
 
@@ -22,11 +23,10 @@ struct PredictionOptions {
   int e_steps = 20;  ///< E-steps before the prediction
   double workspace_mb = 128;
   std::uint64_t seed = 0;
-  /// Variances for bands: Sigma_v^-1 = I + E_w[V diag(omega m sigma (1 - sigma)^2) V'], the expected information of the
-  /// training points at the posterior mean. The variational one counts what the augmentation makes up as if it had been
-  /// observed, twice the information at f = 0, so that its 90 % band holds the truth for about 73 % of the time
-  /// (validation/synthetic). nu counts as unknown with a flat prior: f moves with it where v does not give way. Means
-  /// are the variational ones.
+  /// For intensity_quantile: nu gets the prior N(0, 2^2) in the E-steps, and (v, nu, log m) the expected information of
+  /// the training points at the posterior mean as precision, beside their priors: sum omega lambda g g', g the gradient
+  /// of log lambda, (1 - sigma) (V, 1) and 1. The variational covariance counts what the augmentation makes up as if it
+  /// had been observed, twice the information at f = 0 (validation/synthetic, with the bands' coverage).
   bool bands = false;
 };
 
@@ -41,7 +41,8 @@ std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::
                                                                      const WeightPosterior& prior,
                                                                      const PredictionOptions& options);
 
-/// Quantile q of lambda = m sigma(f) at one point, f a mixture of the samples' Gaussians.
+/// Quantile q of lambda at one point, log lambda = log m + log sigma(f) + level: the mixture over the samples of the
+/// weights, f and level independent Gaussians with the variances of the prediction.
 double intensity_quantile(const RealisationPrediction& prediction, std::size_t point, std::size_t points, double q);
 
 }  // namespace fedpp::model

@@ -2,13 +2,14 @@
 import gzip
 import os
 import pathlib
-import subprocess
-import tempfile
+import sys
 import unittest
 
-FEDPP = os.environ["FEDPP_EXECUTABLE"]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import program
+from program import FEDPP
+
 SOURCE = pathlib.Path(os.environ["FEDPP_SOURCE"])
-MPIEXEC = os.environ.get("FEDPP_MPIEXEC") or "mpirun"
 
 # With these, starting MPI fails and starting Kokkos complains: commands for login nodes must do neither.
 NO_START = {"OMPI_MCA_pml": "no_such_pml", "KOKKOS_PROFILE_LIBRARY": "no_such_tool", "KOKKOS_TOOLS_LIBS": "no_such_tool"}
@@ -16,24 +17,7 @@ NO_START = {"OMPI_MCA_pml": "no_such_pml", "KOKKOS_PROFILE_LIBRARY": "no_such_to
 EVENTS = "sequence,time,type\n" + "".join(f"{s},{t}.5,{t % 2}\n" for s in range(3) for t in range(12))
 
 
-class Case(unittest.TestCase):
-    """A folder of its own as current folder."""
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def write(self, name, text):
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        return path
-
-    def start(self, command, env=None):
-        return subprocess.run(command, cwd=self.folder, env={**os.environ, **(env or {})}, capture_output=True, text=True,
-                              timeout=300)
-
+class Case(program.Case):
     def succeeds(self, *arguments, env=None):
         result = self.start([FEDPP, *arguments], env)
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -71,7 +55,7 @@ class Usage(Case):
         self.assertIn("unknown command 'trian': did you mean 'train'?", self.refuses("trian", "run.toml"))
 
     def test_unknown_command_lists_all(self):
-        self.assertIn("commands are train, evaluate", self.refuses("xyzzyx"))
+        self.assertIn("there are train, evaluate", self.refuses("xyzzyx"))
 
     def test_unknown_option(self):
         self.assertIn("--bogus (see fedpp train --help)", self.refuses("train", "run.toml", "--bogus"))
@@ -79,6 +63,13 @@ class Usage(Case):
     def test_missing_argument(self):
         self.assertIn("CONFIG is required", self.refuses("train"))
         self.assertIn("--out is required", self.refuses("probe", "case.h5"))
+
+    def test_empty_file_names(self):
+        for command in [["train", "run.toml"], ["evaluate", "out"], ["predict", "out"], ["import", "a.csv"],
+                        ["simulate", "hawkes"]]:
+            self.assertIn("--out: ", self.refuses(*command, "--out", "", env=NO_START))
+            self.assertEqual(list(self.folder.iterdir()), [])
+        self.assertIn("--windows: ", self.refuses("import", "a.csv", "--out", "a.h5", "--windows", ""))
 
     def test_checkpoint_needs_resume(self):
         self.assertIn("--resume", self.refuses("train", "run.toml", "--checkpoint", "x.h5"))
@@ -184,6 +175,22 @@ class Import(Case):
         self.assertIn("leave out one", self.refuses("import", "a.csv", "--cut-events", "3:5", "--windows", "w.csv", "--out", "a.h5"))
         self.assertEqual([path.name for path in self.folder.iterdir()], ["a.csv"])
 
+    def test_a_sequence_in_two_files_names_both(self):
+        self.write("a.csv", "sequence,time\n0,1\n1,1\n")
+        self.write("b.csv", "sequence,time\n2,1\n1,1\n")
+        self.assertIn("b.csv:3: sequence 1 is in a.csv, too", self.refuses("import", "a.csv", "b.csv", "--out", "x.h5"))
+        self.assertFalse((self.folder / "x.h5").exists())
+
+    def test_names_and_separators_of_other_programs(self):
+        self.write("a.csv", EVENTS)
+        expected = self.succeeds("info", "a.csv").splitlines()[1:]
+        self.write("b.CSV", EVENTS.replace("sequence,time,type", "Sequence,TIME,Type"))
+        self.write("c.csv", EVENTS.replace(",", ";"))
+        with gzip.open(self.folder / "d.CSV.GZ", "wt") as file:
+            file.write(EVENTS.replace(",", "\t"))
+        for name in ["b.CSV", "c.csv", "d.CSV.GZ"]:
+            self.assertEqual(self.succeeds("info", name).splitlines()[1:], expected, name)
+
     def test_missing_file(self):
         self.assertIn("none.csv", self.refuses("import", "none.csv", "--out", "a.h5"))
 
@@ -233,11 +240,15 @@ class Simulate(Case):
         self.assertIn("must end in .csv or .h5", self.refuses("simulate", "hawkes", "--out", "s.txt"))
         self.assertIn("nowhere", self.refuses("simulate", "hawkes", "--out", "nowhere/s.csv"))
         self.refuses("simulate")
+        self.assertIn("--inducing 1000000: must be from 1 to 2000",
+                      self.refuses("simulate", "cox", "--inducing", "1000000", "--out", "s.csv"))
+        self.assertIn("unknown process 'hawks': did you mean 'hawkes'?", self.refuses("simulate", "hawks", "--out", "s.csv"))
+        self.assertIn("there are paper-cox, cox, poisson, hawkes, neural-hawkes", self.refuses("simulate", "bogus"))
 
 
 class Parallel(Case):
     def on_two_ranks(self, *arguments):
-        return self.start([MPIEXEC, "-n", "2", FEDPP, *arguments])
+        return self.start(self.on_ranks(2, *arguments))
 
     def test_a_mistake_in_the_configuration_is_told_once_and_ends_all_ranks(self):
         self.write("run.toml", '[data]\ntrain = ["gone.csv"]\n')

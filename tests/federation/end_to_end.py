@@ -9,15 +9,16 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 import h5py
 import numpy as np
 
-FEDPP = os.environ["FEDPP_EXECUTABLE"]
-MPIEXEC = os.environ.get("FEDPP_MPIEXEC") or "mpirun"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import program
+from program import FEDPP
+
 REQUEUE = 75  # stopped by a signal after a checkpoint
 
 
@@ -63,19 +64,8 @@ POOLED = {"data__protocol": "population", "data__realisation": "pooled", "data__
           "data__types_per_client": 2, "training__batch_points": 0.6}
 
 
-class Run(unittest.TestCase):
-    """A folder of its own with data and run.toml."""
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def write(self, name, text):
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        return path
+class Run(program.Case):
+    """With data and run.toml."""
 
     def deck(self, **changes):
         single = "data__protocol" in changes
@@ -83,14 +73,8 @@ class Run(unittest.TestCase):
         self.write("test.csv", data_set(12, seed=9, single_type=single))
         self.write("run.toml", settings(**changes))
 
-    def command(self, ranks, *arguments):
-        return [MPIEXEC, "-n", str(ranks), FEDPP, *map(str, arguments)]
-
-    def start(self, ranks, *arguments):
-        return subprocess.run(self.command(ranks, *arguments), cwd=self.folder, capture_output=True, text=True, timeout=400)
-
     def train(self, ranks, out, *arguments, code=0):
-        result = self.start(ranks, "train", "run.toml", "--out", out, *arguments)
+        result = self.start(self.on_ranks(ranks, "train", "run.toml", "--out", out, *arguments))
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
         return result
 
@@ -154,6 +138,7 @@ class RanksBase(SameBits):
         self.assertEqual(len(rounds), 4)
         # The comparison means something: the rounds moved theta, and every number is there.
         self.assertNotEqual(rounds[0]["elbo"], rounds[-1]["elbo"])
+        self.assertNotEqual(rounds[0]["elbo_gain"], rounds[-1]["elbo_gain"])
         self.assertTrue(all(r["validation"] is not None and not r["left_out"] for r in rounds))
 
 
@@ -224,7 +209,7 @@ class Resume(SameBits):
     def stopped_in_the_middle(self, ranks, out, stop):
         """Starts a training of many rounds, waits for its second checkpoint, calls stop(process)."""
         with open(self.folder / "log", "w") as log:
-            process = subprocess.Popen(self.command(ranks, "train", "run.toml", "--out", out), cwd=self.folder, stdout=log,
+            process = subprocess.Popen(self.on_ranks(ranks, "train", "run.toml", "--out", out), cwd=self.folder, stdout=log,
                                        stderr=log, start_new_session=True)
             deadline = time.time() + 120
             while time.time() < deadline and process.poll() is None:
@@ -329,15 +314,26 @@ class Checkpoints(SameBits):
         self.assertEqual(before, self.contents("out"))
 
     def test_evaluate_and_predict_from_the_folder(self):
-        self.assertEqual(self.start(2, "evaluate", "out").returncode, 0)
+        self.assertEqual(self.start(self.on_ranks(2, "evaluate", "out")).returncode, 0)
         again = json.loads((self.folder / "out" / "evaluation.json").read_text())
         self.assertEqual(again["scores"], self.result("out")["scores"])
-        self.assertEqual(self.start(2, "predict", "out", "--clients", "1,4").returncode, 0)
+        self.assertEqual(self.start(self.on_ranks(2, "predict", "out", "--clients", "1,4")).returncode, 0)
         with h5py.File(self.folder / "out" / "prediction.h5") as file, h5py.File(self.folder / "out" / "result.h5") as result:
             self.assertEqual(sorted(file["curves"]), ["client_000001", "client_000004"])
             for name in ["time", "lower", "upper"]:
                 self.assertEqual(file[f"curves/client_000001/{name}"][()].tobytes(),
                                  result[f"curves/client_000001/{name}"][()].tobytes())
+
+    def test_a_result_that_cannot_be_written_is_refused_before_the_work(self):
+        (self.folder / "folder").mkdir()
+        before = sorted(self.folder.rglob("*"))
+        self.newest("out").write_bytes(b"")  # the work would begin by refusing this
+        for command, name in [("evaluate", "x.json"), ("predict", "x.h5")]:
+            for target in [f"nowhere/{name}", "folder"]:
+                result = self.start(self.on_ranks(2, command, "out", "--out", target))
+                self.assertEqual(result.returncode, 2, result.stderr)
+                self.assertIn(f"fedpp: error: {target}: ", result.stderr)
+        self.assertEqual(sorted(self.folder.rglob("*")), before)
 
 
 class BadData(Run):
@@ -348,11 +344,12 @@ class BadData(Run):
     }
 
     def refused(self, ranks, *words):
-        result = self.start(ranks, "train", "run.toml", "--out", "out")
+        result = self.start(self.on_ranks(ranks, "train", "run.toml", "--out", "new/out"))
         self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
         for word in words:
             self.assertIn(word, result.stderr)
         self.assertEqual(result.stderr.count("fedpp: error"), 1, result.stderr)
+        self.assertFalse((self.folder / "new").exists(), "a run that never began left its folder")
 
     def test_events(self):
         self.write("run.toml", settings())
@@ -385,7 +382,7 @@ class BadData(Run):
 
     def test_import(self):
         self.write("bad.csv", "sequence,time,type\n0,2,0\n0,1,0\n")
-        result = subprocess.run([FEDPP, "import", "bad.csv", "--out", "x.h5"], cwd=self.folder, capture_output=True, text=True)
+        result = self.start([FEDPP, "import", "bad.csv", "--out", "x.h5"])
         self.assertEqual(result.returncode, 2)
         self.assertIn("bad.csv:3", result.stderr)
         self.write("run.toml", settings(data__train=["x.h5"]))

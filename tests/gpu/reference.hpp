@@ -245,7 +245,8 @@ struct Step {
   std::vector<Vector> surrogate;               ///< [realisation][sample]
   std::vector<Matrix> v_cov_next;              ///< [realisation]
   std::vector<Vector> v_mean_next;
-  double rate_next = 0, offset_next = 0, elbo = 0;
+  double rate_next = 0, offset_next = 0, offset_next_with_prior = 0, elbo = 0;
+  static constexpr double kOffsetPrecision = 0.7;  ///< of the prior in offset_next_with_prior
 };
 
 inline Step step(const Client& client) {
@@ -302,6 +303,7 @@ inline Step step(const Client& client) {
   out.rate_next =
       exposure > 0 ? std::fmax(thinned > 0 ? events / thinned : 0, client.least_events / exposure) : client.rate;
   out.offset_next = alpha > 0 ? residual / alpha : client.offset;
+  out.offset_next_with_prior = residual / (alpha + Step::kOffsetPrecision);
   return out;
 }
 

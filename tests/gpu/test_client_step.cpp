@@ -57,6 +57,8 @@ TEST_P(ClientStep, agrees_with_the_reference_on_a_ragged_batch) {
     gpu::update_rate(exec, b, f);
     gpu::update_offset(exec, b, f);
     Pieces v_mean(f.v_mean), v_factor(f.v_factor), rate(f.rate), offset(f.offset);
+    gpu::update_offset(exec, b, f, reference::Step::kOffsetPrecision);
+    Pieces offset_with_prior(f.offset);
     for (const int info : host(f.info)) EXPECT_EQ(info, 0);
 
     for (std::size_t client = 0; client < clients.size(); ++client) {
@@ -66,6 +68,7 @@ TEST_P(ClientStep, agrees_with_the_reference_on_a_ragged_batch) {
       test::expect_close(elbo.take(1), {w.elbo}, kTolerance, "ELBO");
       test::expect_close(rate.take(1), {w.rate_next}, kTolerance, "m");
       test::expect_close(offset.take(1), {w.offset_next}, kTolerance, "nu");
+      test::expect_close(offset_with_prior.take(1), {w.offset_next_with_prior}, kTolerance, "nu with a prior");
       for (std::size_t i = 0; i < model.realisations.size(); ++i) {
         SCOPED_TRACE("realisation " + std::to_string(i));
         const auto& r = model.realisations[i];

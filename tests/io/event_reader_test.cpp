@@ -49,6 +49,20 @@ TEST_F(EventReader, CsvColumnsComeInAnyOrderAndTypeMayBeMissing) {
             (Records{{0, {1, 2}, {0, 0}, 2}, {1, {1}, {0}, 4}}));
 }
 
+TEST_F(EventReader, CsvOfOtherProgramsHasOtherCaseAndSeparators) {
+  const Records expected{{7, {0.5, 1}, {1, 3}, 2}};
+  EXPECT_EQ(records_of(put(folder_ / "a.csv", "Sequence,TIME,Type\n7,0.5,1\n7,1,3\n")), expected);
+  EXPECT_EQ(records_of(put(folder_ / "a.CSV", "sequence;time;type\n7;0.5;1\n7; 1 ;3\n")), expected);
+  EXPECT_EQ(records_of(put(folder_ / "a.Csv.GZ", gzip("sequence\ttime\ttype\n7\t0.5\t1\n7\t1\t3\n"))), expected);
+  refuses("a.csv", "sequence;time;type\n7;0,5;1\n", 2,
+          "time '0,5' is not a number; write it like 12.5 or 1.25e1, with a point");
+  refuses("a.csv", "time,Time,sequence\n1,1,1\n", 1, "column 'time' comes twice");
+  // A header with commas means commas, whatever else is in it.
+  refuses("a.csv", "sequence,time;type\n7,0.5;1\n", 1, "column 'time' is missing");
+  const std::string windows = put(folder_ / "w.CSV", "Sequence;Start;End\n3;0;2.5\n");
+  EXPECT_EQ(read_windows(windows).at(0).windows.at(0).end, 2.5);
+}
+
 TEST_F(EventReader, CsvTimesAreReadToTheLastBit) {
   for (const double time : {0.1, 1.0 / 3, 151157.1726, 5e-324, 1.7976931348623157e308, 123456789012345678.0}) {
     char text[100];
@@ -78,7 +92,7 @@ TEST_F(EventReader, CsvErrorsNameFileAndLine) {
   refuses("a.csv", head, 1, "header but no events");
   refuses("a.csv", "sequence,when,type\n0,1,0\n", 1,
           "column 'time' is missing: the header is 'sequence,when,type'; expected sequence,time[,type]");
-  refuses("a.csv", "time;type;sequence\n", 1, "column 'sequence' is missing");
+  refuses("a.csv", "time|type|sequence\n", 1, "column 'sequence' is missing");
   refuses("a.csv", "sequence,time,time\n", 1, "column 'time' comes twice");
   refuses("a.csv", "sequence,time,mark\n0,1,0\n", 1, "there is no column 'type' but 'mark'");
   refuses("a.csv", "0,1,0\n", 1, "column 'sequence' is missing");

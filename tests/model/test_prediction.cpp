@@ -35,6 +35,16 @@ TEST(IntensityQuantile, of_one_sample_is_the_normal_quantile_through_m_sigma) {
   }
 }
 
+/// The quantiles at the second of two points against draws of the intensity there.
+void expect_quantiles(const RealisationPrediction& p, std::vector<double>& draws) {
+  std::sort(draws.begin(), draws.end());
+  for (const double q : {0.05, 0.2, 0.5, 0.6, 0.95}) {
+    const double quantile = model::intensity_quantile(p, 1, 2, q);
+    const double below = static_cast<double>(std::lower_bound(draws.begin(), draws.end(), quantile) - draws.begin());
+    EXPECT_NEAR(below / static_cast<double>(draws.size()), q, 0.004) << q;  // four standard errors
+  }
+}
+
 TEST(IntensityQuantile, of_several_samples_is_that_of_the_mixture) {
   RealisationPrediction p;  // two points, three samples of the weights: [S][points]
   p.rate = 2;
@@ -47,12 +57,24 @@ TEST(IntensityQuantile, of_several_samples_is_that_of_the_mixture) {
     const std::size_t s = static_cast<std::size_t>(i % 3);
     draws.push_back(p.rate * sigmoid(p.mean[2 * s + 1] + std::sqrt(p.variance[2 * s + 1]) * normal(engine)));
   }
-  std::sort(draws.begin(), draws.end());
-  for (const double q : {0.05, 0.2, 0.5, 0.6, 0.95}) {
-    const double quantile = model::intensity_quantile(p, 1, 2, q);
-    const double below = static_cast<double>(std::lower_bound(draws.begin(), draws.end(), quantile) - draws.begin());
-    EXPECT_NEAR(below / static_cast<double>(draws.size()), q, 0.004) << q;  // four standard errors
+  expect_quantiles(p, draws);
+}
+
+TEST(IntensityQuantile, adds_the_level_to_the_logarithm) {
+  RealisationPrediction p;  // the level wider than log sigma(f), narrower, far narrower, alone
+  p.rate = 2;
+  p.mean = {9, -2, 9, 0.5, 9, 3, 9, 1};
+  p.variance = {1, 0.3, 1, 2, 1, 25, 1, 0};
+  p.level_variance = {1, 1.5, 1, 0.2, 1, 1e-4, 1, 0.4};
+  std::mt19937_64 engine(2);
+  std::normal_distribution<double> normal;
+  std::vector<double> draws;
+  for (int i = 0; i < 300000; ++i) {
+    const std::size_t at = 2 * static_cast<std::size_t>(i % 4) + 1;
+    const double f = p.mean[at] + std::sqrt(p.variance[at]) * normal(engine);
+    draws.push_back(p.rate * sigmoid(f) * std::exp(std::sqrt(p.level_variance[at]) * normal(engine)));
   }
+  expect_quantiles(p, draws);
 }
 
 /// Events of lambda(t) = 4 + 3 sin(2 pi t / 50) on [0, 100] by thinning.
@@ -217,9 +239,9 @@ TEST(Profiling, every_kernel_is_labelled_by_component_and_step) {
   EXPECT_GE(kernels, 15);
 }
 
-/// The band's variance against a plain solve of the joint precision of (nu, v): diag(0, I) + sum information [1, V][1,
-/// V]'.
-TEST(Predict, bands_take_the_expected_information_of_the_data_with_nu_unknown) {
+/// The band's variances against a plain solve of the joint precision of (nu, log m, v): the priors'
+/// diag(2^-2, 10^-2, I) + sum omega lambda g g', g = ((1 - sigma), 1, (1 - sigma) V).
+TEST(Predict, bands_take_the_expected_information_of_the_data_with_nu_and_m_unknown) {
   const auto encoder = test::small_encoder(gpu::EncoderKind::kRbf);
   const int m = 6;
   const double lengthscale = 20, variance = 1.5, jitter = 1e-6;
@@ -234,7 +256,7 @@ TEST(Predict, bands_take_the_expected_information_of_the_data_with_nu_unknown) {
     return model::predict({{&client, {&client.training}}}, prior, options)[0][0][0];
   };
   const auto narrow = predict(false), wide = predict(true);
-  EXPECT_EQ(narrow.mean, wide.mean);
+  EXPECT_TRUE(narrow.level_variance.empty());
 
   // V at the columns, events first.
   const auto& r = client.training[0];
@@ -250,24 +272,73 @@ TEST(Predict, bands_take_the_expected_information_of_the_data_with_nu_unknown) {
     for (int j = 0; j < m; ++j) kzz(i, j) = kappa(z[i], z[j]) + (i == j ? jitter * variance : 0);
   }
   const auto v = reference::forward_substitution(reference::cholesky(kzz), k);
-  reference::Matrix precision(m + 1, m + 1);
-  for (int i = 1; i <= m; ++i) precision(i, i) = 1;
-  const auto regressor = [&](int i, std::size_t n) { return i == 0 ? 1.0 : v(i - 1, n); };
+  const auto gradient = [&](std::size_t n) {
+    reference::Matrix g(m + 2, 1);
+    const double slope = 1 - sigmoid(wide.mean[n]);
+    g(0, 0) = slope;
+    g(1, 0) = 1;
+    for (int i = 0; i < m; ++i) g(2 + i, 0) = slope * v(i, n);
+    return g;
+  };
+  reference::Matrix joint(m + 2, m + 2), given(m, m);  // precisions: of all, and of v given nu and m
+  joint(0, 0) = 0.25;
+  joint(1, 1) = 0.01;
+  for (int i = 0; i < m; ++i) joint(2 + i, 2 + i) = given(i, i) = 1;
   for (std::size_t q = 0; q < r.nodes.size(); ++q) {
     const std::size_t n = r.events.size() + q;
-    const double s = sigmoid(wide.mean[n]);
-    const double information = r.node_weights[q] * wide.rate * s * (1 - s) * (1 - s);
-    for (int i = 0; i <= m; ++i)
-      for (int j = 0; j <= m; ++j) precision(i, j) += information * regressor(i, n) * regressor(j, n);
+    const double count = r.node_weights[q] * wide.rate * sigmoid(wide.mean[n]);
+    const auto g = gradient(n);
+    for (int i = 0; i < m + 2; ++i)
+      for (int j = 0; j < m + 2; ++j) joint(i, j) += count * g(i, 0) * g(j, 0);
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < m; ++j) given(i, j) += count * g(2 + i, 0) * g(2 + j, 0);
   }
-  for (std::size_t n = 0; n < time.size(); n += 37) {
-    reference::Matrix x(m + 1, 1);
-    for (int i = 0; i <= m; ++i) x(i, 0) = regressor(i, n);
+  const auto along = [](const reference::Matrix& precision, const reference::Matrix& x) {  // x' precision^-1 x
     const auto solved = reference::solve(precision, x);
-    double wanted = variance;
-    for (int i = 0; i <= m; ++i) wanted += x(i, 0) * solved(i, 0) - (i > 0 ? x(i, 0) * x(i, 0) : 0);
-    EXPECT_NEAR(wide.variance[n] / wanted, 1, 1e-8) << n;
+    double sum = 0;
+    for (std::size_t i = 0; i < x.rows; ++i) sum += x(i, 0) * solved(i, 0);
+    return sum;
+  };
+  for (std::size_t n = 0; n < time.size(); n += 37) {
+    const auto g = gradient(n);
+    const double slope = g(0, 0);
+    reference::Matrix vn(m, 1);
+    double residual = variance;
+    for (int i = 0; i < m; ++i) {
+      vn(i, 0) = v(i, n);
+      residual -= v(i, n) * v(i, n);
+    }
+    const double by_v = along(given, vn);
+    EXPECT_NEAR(wide.variance[n] / (residual + by_v), 1, 1e-8) << n;
+    EXPECT_NEAR(wide.level_variance[n] / (along(joint, g) - slope * slope * by_v), 1, 1e-7) << n;
     EXPECT_GT(wide.variance[n], narrow.variance[n]);
+  }
+}
+
+/// Evenly spaced events: without a prior nu runs away, sigma(f) is 1 everywhere and the band that of a constant rate,
+/// of log-width 2 * 1.645 / sqrt(25) = 0.66, though m sigma(f) with the same prior of f may well vary.
+TEST(Predict, bands_of_a_few_even_events_do_not_claim_a_constant) {
+  const auto encoder = test::small_encoder(gpu::EncoderKind::kRbf);
+  std::mt19937_64 engine(1);
+  auto even = test::random_realisation(engine, 25, 200);
+  for (std::size_t i = 0; i < 25; ++i) even.events[i] = 4 * static_cast<double>(i) + 2;
+  const Client client = model::make_client(0, encoder, {even}, 30, 1.0);
+  const model::WeightPosterior prior{{std::log(1.5), std::log(10.0)}, {1e-12, 1e-12}};
+  PredictionOptions options;
+  options.samples = 1;
+  options.e_steps = 200;
+  const auto ran_away = model::predict({{&client, {&client.training}}}, prior, options)[0][0][0];
+  EXPECT_GT(ran_away.mean[100], 3);
+  options.bands = true;
+  options.e_steps = 20;
+  const auto p = model::predict({{&client, {&client.training}}}, prior, options)[0][0][0];
+  const std::size_t points = p.mean.size();
+  for (std::size_t n = 25; n < points; n += 20) {
+    const double low = model::intensity_quantile(p, n, points, 0.05),
+                 high = model::intensity_quantile(p, n, points, 0.95);
+    EXPECT_LT(low, 0.25);
+    EXPECT_GT(high, 0.25);
+    EXPECT_GT(std::log(high / low), 0.9) << n;
   }
 }
 

@@ -1,0 +1,69 @@
+"""scripts/plot.py from outside: figures, and one line with exit code 2 for what cannot be read or written."""
+import json
+import os
+import pathlib
+import sys
+import unittest
+
+import h5py
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import program
+
+SCRIPT = pathlib.Path(os.environ["FEDPP_SOURCE"]) / "scripts" / "plot.py"
+ROUNDS = [{"round": r + 1, "elbo": -100.0 * (r % 2 + 1), "elbo_gain": -1 / (r + 1), "validation": 0.1 * r} for r in range(5)]
+
+
+class Plot(program.Case):
+    def setUp(self):
+        super().setUp()
+        self.write("out/result.json", json.dumps({"rounds": ROUNDS, "best_round": 5}))
+        with h5py.File(self.folder / "out/result.h5", "w") as file:
+            group = file.create_group("curves/client_000000")
+            for k, name in enumerate(["time", "lower", "median", "mean", "upper"]):
+                group[name] = [float(k), k + 1.0, k + 2.0]
+            group["train_events"], group["test_events"] = [0.5], [1.5]
+
+    def plot(self):
+        return self.start([sys.executable, SCRIPT, "out", "--dpi", "40"])
+
+    def refused(self, *words):
+        result = self.plot()
+        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)
+
+    def test_figures(self):
+        result = self.plot()
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for name in ["convergence", "intensities"]:
+            self.assertTrue((self.folder / f"out/{name}.png").read_bytes().startswith(b"\x89PNG"))
+        self.assertIn("scores.png skipped", result.stdout)
+
+    def test_damaged_arrays(self):
+        whole = (self.folder / "out/result.h5").read_bytes()
+        for content in [whole[: len(whole) // 2], b"no HDF5", b""]:
+            (self.folder / "out/result.h5").write_bytes(content)
+            self.refused("out/result.h5: not readable", "--resume")
+        with h5py.File(self.folder / "out/result.h5", "w") as file:
+            file["curves"] = [1.0, 2.0]
+        self.refused("out/result.h5: not readable")
+
+    def test_damaged_result(self):
+        self.write("out/result.json", '{"rounds": [')
+        self.refused("out/result.json, line 1", "--resume")
+        self.write("out/result.json", '{"rounds": 3}')
+        self.refused("out/result.json: not what 'fedpp train' writes")
+
+    def test_unwritable_figure(self):
+        (self.folder / "out/convergence.png").mkdir()
+        self.refused("out/convergence.png: cannot be written", "writable")
+
+    def test_missing_run(self):
+        (self.folder / "out/result.json").unlink()
+        self.refused("out/result.json does not exist")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
