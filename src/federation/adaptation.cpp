@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "config/dump.hpp"
 #include "config/error.hpp"
@@ -43,12 +44,13 @@ void fit_latent_functions(Session& session, const model::WeightPosterior& theta)
 }  // namespace
 
 void check_adaptable(const CheckpointHeader& header, const config::Config& config, bool same_clients) {
+  const auto folder = std::filesystem::path(header.path).parent_path();
   if (!header.inputs)
     throw UserError(
         fmt::format("{0} was written by a version that did not keep the scale of the encoder's inputs: one more round "
-                    "in its folder writes a checkpoint that has it ('fedpp train DIR/config.toml --out DIR --resume "
-                    "--set federation.rounds={1}')",
-                    header.path, header.next_round + 1));
+                    "in its folder writes a checkpoint that has it ('fedpp train {1}/config.toml --out {1} "
+                    "--resume --set federation.rounds={2}')",
+                    header.path, folder.empty() ? "." : folder.string(), header.next_round + 1));
   std::vector<std::pair<std::string, std::string>> keys;
   for (const char* key : {"encoder", "width", "layers", "type_embedding", "periods", "window"})
     keys.emplace_back("model", key);
