@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "commands/adapt.hpp"
 #include "commands/evaluate.hpp"
 #include "commands/import.hpp"
 #include "commands/info.hpp"
@@ -34,6 +35,7 @@ constexpr const char* kExamples =
     "  mpirun -n 4 fedpp train run.toml --out out      train on four ranks\n"
     "  mpirun -n 8 fedpp train run.toml --out out --resume\n"
     "  fedpp evaluate out                              scores beside the trivial models\n"
+    "  fedpp adapt out --set data.train=new.csv --set data.clients=1 --out new      a new client\n"
     "  fedpp COMMAND --help                            all options of a command\n"
     "\n"
     "Exit codes: 0 success, 1 failure at run time, 2 the user's mistake (usage, configuration, data),\n"
@@ -65,6 +67,7 @@ Action read_command_line(int argc, char** argv) {
   add_train(app, chosen);
   add_evaluate(app, chosen);
   add_predict(app, chosen);
+  add_adapt(app, chosen);
   add_import(app, chosen);
   add_info(app, chosen);
   add_simulate(app, chosen);

@@ -45,7 +45,11 @@ int train(const TrainOptions& options) {
   }
   return run_parallel([&](mpi::Communicator& world) {
     const config::Config config = read_on_rank_0(world, [&] { return read_config(options); });
-    return federation::run_training(config, {.resume = options.resume, .checkpoint = options.checkpoint}, world);
+    return federation::run_training(
+        config,
+        {.start = options.resume ? federation::Start::kResume : federation::Start::kInitialPrior,
+         .checkpoint = options.checkpoint},
+        world);
   });
 }
 

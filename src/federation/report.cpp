@@ -65,7 +65,8 @@ Scores score_states(Session& session, const RunState& state, bool best) {
   for (const auto& client : session.owned()) last.push_back(client.model.state);
   const auto& theta = select_state(session, state, best);
   const TestResult result = test_scores(session, theta);
-  const std::string ours = session.config().federation.mode == "local" ? "local only" : "fedpp";
+  const bool local = session.config().federation.mode == "local";
+  const std::string ours = !local ? "fedpp" : state.prior_from.empty() ? "local only" : "adapted";
   evaluation::ScoreTable table{session.protocol(), session.config().data.time_unit, {model_scores(ours, result)}};
   if (session.config().evaluation.trivial_models)
     for (auto& model : trivial_models(session)) table.models.push_back(std::move(model));
@@ -125,6 +126,7 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
   json["phases"] = phases_of_all_ranks(session, phases);
   json["rounds"] = state.rounds;
   json["best_round"] = state.stopping.best_round + 1;
+  if (!state.prior_from.empty()) json["prior_from"] = state.prior_from;
   json["theta"] = {{"mean", state.theta.mean}, {"sd", state.theta.sd}};
   for (const auto& [key, value] : scores.json.items()) json[key] = value;
   const std::string ledger = world.ledger_of_all_ranks();
@@ -140,8 +142,9 @@ int run_evaluation(const config::Config& config, const EvaluationRequest& reques
   const std::string path = request.file.empty() ? config.output.directory + "/evaluation.json" : request.file;
   check_result_file(world, path);
   const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
-  Session session(config, world);
-  const RunState state = read_checkpoint(session, newest_checkpoint_of(config, world));
+  const auto header = read_header(newest_checkpoint_of(config, world), world);
+  Session session(config, world, header.inputs);
+  const RunState state = read_checkpoint(session, header);
   const auto scores = score_states(session, state, request.state == "best");
   mpi::together(world, [&] {
     if (!world.is_root()) return;
@@ -158,7 +161,8 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
   const std::string path = request.file.empty() ? config.output.directory + "/prediction.h5" : request.file;
   check_result_file(world, path);
   const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
-  Session session(config, world);
+  const auto header = read_header(newest_checkpoint_of(config, world), world);
+  Session session(config, world, header.inputs);
   std::vector<std::int64_t> clients = request.clients;
   std::sort(clients.begin(), clients.end());
   clients.erase(std::unique(clients.begin(), clients.end()), clients.end());
@@ -170,7 +174,7 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
       if (c < 0 || c >= session.clients())
         throw UserError(fmt::format("--clients {}: there are clients 0 to {}", c, session.clients() - 1));
   });
-  const RunState state = read_checkpoint(session, newest_checkpoint_of(config, world));
+  const RunState state = read_checkpoint(session, header);
   write_curves(session, select_state(session, state, request.state == "best"), clients, {}, path);
   if (world.is_root()) fmt::print("Intensities of {} clients written to {}\n", clients.size(), path);
   return 0;

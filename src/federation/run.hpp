@@ -14,9 +14,18 @@ namespace fedpp::federation {
 /// A signal ended the training after a checkpoint: the job script submits again and resumes.
 inline constexpr int kExitRequeue = 75;
 
+/// Where a training starts (docs/adaptation.md for the last two).
+enum class Start {
+  kInitialPrior,
+  kResume,    ///< where a checkpoint in output.directory stopped
+  kAdapt,     ///< new clients under the trained theta of another run's checkpoint
+  kContinue,  ///< another run's clients, data appended: federation.rounds more
+};
+
 struct TrainingRequest {
-  bool resume = false;     ///< go on from the newest checkpoint in output.directory
-  std::string checkpoint;  ///< with resume: from this one instead
+  Start start = Start::kInitialPrior;
+  std::string checkpoint;  ///< kResume: "" is the newest in output.directory
+  bool best = true;        ///< kAdapt, kContinue: from its best round by validation, else from its last
 };
 int run_training(const config::Config& config, const TrainingRequest& request, mpi::Communicator& world);
 

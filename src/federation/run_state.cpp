@@ -9,6 +9,7 @@
 #include "config/dump.hpp"
 #include "config/error.hpp"
 #include "config/version.hpp"
+#include "federation/checkpoint_groups.hpp"
 #include "io/checkpoint_file.hpp"
 #include "io/error.hpp"
 #include "mpi/turns.hpp"
@@ -16,60 +17,6 @@
 namespace fedpp::federation {
 
 namespace {
-
-std::string group_name(std::int64_t client) { return fmt::format("clients/{:06d}", client); }
-
-void write_posterior(io::Group& group, const std::string& name, const model::WeightPosterior& posterior) {
-  group.write(name + "_mean", posterior.mean);
-  group.write(name + "_sd", posterior.sd);
-}
-
-model::WeightPosterior read_posterior(const io::Group& group, const std::string& name) {
-  return {group.read_vector<double>(name + "_mean"), group.read_vector<double>(name + "_sd")};
-}
-
-void write_client(io::Group group, const model::ClientState& state) {
-  group.set_attribute("started", static_cast<std::int64_t>(state.started));
-  group.set_attribute("steps", state.steps);
-  group.write_scalar("rate", state.rate);
-  group.write_scalar("offset", state.offset);
-  group.write("v_mean", state.v_mean);
-  group.write("v_factor", state.v_factor);
-  if (!state.started) return;
-  write_posterior(group, "weights", state.weights);
-  group.write("raw", state.raw);
-  group.write("first_mean", state.first_mean);
-  group.write("second_mean", state.second_mean);
-  group.write("first_raw", state.first_raw);
-  group.write("second_raw", state.second_raw);
-}
-
-void expect_size(const io::Group& group, const std::string& name, std::size_t is, std::size_t wanted) {
-  if (is != wanted)
-    throw UserError(fmt::format("{}: {}/{} has {} entries where this configuration and data need {}", group.file(),
-                                group.path(), name, is, wanted));
-}
-
-model::ClientState read_client(const io::Group& group, const model::ClientState& like, std::size_t parameters) {
-  model::ClientState state;
-  state.started = group.attribute<std::int64_t>("started") != 0;
-  state.steps = group.attribute<std::int64_t>("steps");
-  state.rate = group.read_scalar<double>("rate");
-  state.offset = group.read_scalar<double>("offset");
-  state.v_mean = group.read_vector<double>("v_mean");
-  state.v_factor = group.read_vector<double>("v_factor");
-  expect_size(group, "v_mean", state.v_mean.size(), like.v_mean.size());
-  expect_size(group, "v_factor", state.v_factor.size(), like.v_factor.size());
-  if (!state.started) return state;
-  state.weights = read_posterior(group, "weights");
-  expect_size(group, "weights_mean", state.weights.mean.size(), parameters);
-  state.raw = group.read_vector<double>("raw");
-  state.first_mean = group.read_vector<double>("first_mean");
-  state.second_mean = group.read_vector<double>("second_mean");
-  state.first_raw = group.read_vector<double>("first_raw");
-  state.second_raw = group.read_vector<double>("second_raw");
-  return state;
-}
 
 /// What a resumed run may change: how long it goes on, what is scored, where it writes, how the machine is used.
 nlohmann::ordered_json binding_part(const config::Config& config) {
@@ -123,6 +70,8 @@ void write_checkpoint(Session& session, const RunState& state, const std::string
       file.set_attribute("seed", session.config().federation.seed);
       file.set_attribute("best_round", state.stopping.best_round);
       file.set_attribute("validations_since_best", state.stopping.validations_since_best);
+      if (!state.prior_from.empty()) file.set_attribute("prior_from", state.prior_from);
+      write_input_scale(file.create_group("inputs"), session.input_scale());
       file.write_scalar("best_score", state.stopping.best_score);
       file.write_scalar("bandwidth", state.bandwidth);
       file.write_scalar("configuration", binding_part(session.config()).dump());
@@ -135,9 +84,10 @@ void write_checkpoint(Session& session, const RunState& state, const std::string
     io::File file = io::File::open_append(partial);
     for (const auto& client : session.owned()) {
       io::Group group = file.create_group(group_name(client.data.id));
-      write_client(group.create_group("last"), client.model.state);
+      write_client_state(group.create_group("last"), client.model.state);
+      write_holdings(group, client.data);
       if (const auto best = state.best_clients.find(client.data.id); best != state.best_clients.end())
-        write_client(group.create_group("best"), best->second);
+        write_client_state(group.create_group("best"), best->second);
       if (const auto gain = state.gains.find(client.data.id); gain != state.gains.end())
         group.write("gain", std::vector<double>{gain->second.nats, gain->second.events});
       if (const auto score = state.validation.find(client.data.id); score != state.validation.end())
@@ -155,8 +105,7 @@ void write_checkpoint(Session& session, const RunState& state, const std::string
   });
 }
 
-RunState read_checkpoint(Session& session, const std::string& path) {
-  auto& world = session.world();
+CheckpointHeader read_header(const std::string& path, mpi::Communicator& world) {
   mpi::together(world, [&] {
     if (!world.is_root()) return;
     try {
@@ -165,11 +114,24 @@ RunState read_checkpoint(Session& session, const std::string& path) {
       throw UserError(error.what() + remedy_for(path));
     }
   });
-  RunState state;
+  CheckpointHeader header{path, std::nullopt, 0, {}};
   mpi::together(world, [&] {
     const io::File file = io::File::open_read(path);
-    check_configuration(path, file.read_scalar<std::string>("configuration"), session.config());
-    state.next_round = file.attribute<std::int64_t>("next_round");
+    if (file.exists("inputs")) header.inputs = read_input_scale(file.group("inputs"));
+    header.next_round = file.attribute<std::int64_t>("next_round");
+    header.configuration = file.read_scalar<std::string>("configuration");
+  });
+  return header;
+}
+
+RunState read_checkpoint(Session& session, const CheckpointHeader& header) {
+  auto& world = session.world();
+  RunState state;
+  mpi::together(world, [&] {
+    check_configuration(header.path, header.configuration, session.config());
+    const io::File file = io::File::open_read(header.path);
+    state.next_round = header.next_round;
+    if (file.has_attribute("prior_from")) state.prior_from = file.attribute<std::string>("prior_from");
     state.stopping.patience = session.config().federation.patience;
     state.stopping.best_round = file.attribute<std::int64_t>("best_round");
     state.stopping.validations_since_best = file.attribute<std::int64_t>("validations_since_best");
@@ -181,9 +143,10 @@ RunState read_checkpoint(Session& session, const std::string& path) {
     if (state.stopping.best_round >= 0) state.best_theta = read_posterior(file, "best_theta");
     for (auto& client : session.owned()) {
       const io::Group group = file.group(group_name(client.data.id));
-      client.model.state = read_client(group.group("last"), client.model.state, session.parameters());
+      client.model.state = read_client_state(group.group("last"), client.model.state, session.parameters());
       if (group.exists("best"))
-        state.best_clients[client.data.id] = read_client(group.group("best"), client.model.state, session.parameters());
+        state.best_clients[client.data.id] =
+            read_client_state(group.group("best"), client.model.state, session.parameters());
       if (group.exists("gain")) {
         const auto gain = group.read_vector<double>("gain");
         state.gains[client.data.id] = {gain.at(0), gain.at(1)};

@@ -25,7 +25,7 @@ std::vector<double> costs(const data::Plan& plan, std::int64_t inducing) {
 
 }  // namespace
 
-Session::Session(const config::Config& config, mpi::Communicator& world)
+Session::Session(const config::Config& config, mpi::Communicator& world, const std::optional<data::InputScale>& trained)
     : config_(config), world_(world), placement_(std::vector<double>(1, 0.0), 1) {
   // 1. Who holds what: the same on every rank.
   mpi::together(world, [&] { plan_ = data::make_plan(config::data_options(config), config.model.window, seed()); });
@@ -39,16 +39,20 @@ Session::Session(const config::Config& config, mpi::Communicator& world)
   extents.end = world.max(extents.end, "extents");
   extents.longest = world.max(extents.longest, "extents");
   extents.types = world.allreduce(extents.types, mpi::Op::max, "extents");
-  mpi::together(world, [&] { data::finish_plan(plan_, extents); });
+  mpi::together(world, [&] {
+    data::finish_plan(plan_, extents);
+    if (trained) data::adopt(plan_, *trained, config.model.type_embedding > 0);
+  });
+  types_ = trained ? trained->types : plan_.extents.types;
   rules_ = data::realisation_rules(plan_, config.model);
 
   // 3. This rank's data and models; a mistake in one client's data ends all ranks with its text.
   std::vector<data::ClientData> clients;
   mpi::together(world, [&] { clients = data::load_clients(plan_, mine); });
-  if (rules_.history) rules_.gaps = gap_scale(clients);
+  if (rules_.history) rules_.gaps = trained ? trained->gaps : gap_scale(clients);
   model::Embedding embedding;
   mpi::together(world, [&] {
-    embedding = model::make_embedding(config.model, plan_.clock, rules_.gaps, plan_.extents.types);
+    embedding = model::make_embedding(config.model, plan_.clock, rules_.gaps, types_);
     std::int64_t left_out = 0;
     for (auto& client : clients) {
       client.tempering = data::tempering(client, plan_.clock, config.model);

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "config/options.hpp"
 #include "data/dataset.hpp"
+#include "data/input_scale.hpp"
 #include "data/realisation.hpp"
 #include "evaluation/score.hpp"
 #include "model/client.hpp"
@@ -25,12 +27,15 @@ struct OwnedClient {
 class Session {
  public:
   /// Collective. Reads this rank's data, lays the clients out and sets them to the start of training. Throws UserError.
-  Session(const config::Config& config, mpi::Communicator& world);
+  /// \param trained scale of the inputs of a federation whose weights these clients are to use; else the data's own
+  Session(const config::Config& config, mpi::Communicator& world,
+          const std::optional<data::InputScale>& trained = std::nullopt);
 
   const config::Config& config() const { return config_; }
   mpi::Communicator& world() const { return world_; }
   const data::Plan& plan() const { return plan_; }
   const data::RealisationRules& rules() const { return rules_; }
+  data::InputScale input_scale() const { return {plan_.clock, rules_.gaps, types_}; }
   std::int64_t clients() const { return plan_.clients(); }
   std::uint64_t seed() const { return static_cast<std::uint64_t>(config_.federation.seed); }
   bool owns(std::int64_t client) const { return index_.contains(client); }
@@ -58,6 +63,7 @@ class Session {
   mpi::Communicator& world_;
   data::Plan plan_;
   data::RealisationRules rules_;
+  std::int64_t types_ = 0;
   mpi::Placement placement_;
   std::vector<OwnedClient> owned_;
   std::map<std::int64_t, std::size_t> index_;

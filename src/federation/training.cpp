@@ -10,10 +10,12 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "config/dump.hpp"
 #include "config/error.hpp"
 #include "config/version.hpp"
+#include "federation/adaptation.hpp"
 #include "federation/aggregator.hpp"
 #include "federation/participants.hpp"
 #include "federation/phases.hpp"
@@ -282,7 +284,8 @@ class Folder {
  private:
   void prepare(const std::string& directory, const TrainingRequest& request) {
     std::error_code failed;
-    if (request.resume && request.checkpoint.empty() && !std::filesystem::is_directory(directory, failed))
+    const bool resume = request.start == Start::kResume;
+    if (resume && request.checkpoint.empty() && !std::filesystem::is_directory(directory, failed))
       throw UserError(fmt::format("{} holds no checkpoint: there is no such folder; train there first", directory));
     std::filesystem::path part;
     std::vector<std::filesystem::path> made;
@@ -295,7 +298,7 @@ class Folder {
       throw UserError(
           fmt::format("output.directory = {}: the folder cannot be made ({})", directory, failed.message()));
     made_ = std::move(made);
-    if (!request.resume && io::newest_checkpoint(directory))
+    if (!resume && io::newest_checkpoint(directory))
       throw UserError(
           fmt::format("{} holds checkpoints of an earlier run: go on from them with --resume, or choose another "
                       "folder with --out",
@@ -309,43 +312,71 @@ class Folder {
   std::vector<std::filesystem::path> made_;  ///< from the outermost; only empty ones can be removed
 };
 
-/// Beside the results; on resume only once the checkpoint has accepted it, so that a refused one replaces nothing.
+/// Beside the results.
 void archive_configuration(const config::Config& config, mpi::Communicator& world) {
   mpi::together(world, [&] {
     if (world.is_root()) io::write_file(config.output.directory + "/config.toml", config::dump(config));
   });
 }
 
-}  // namespace
-
-int run_training(const config::Config& config, const TrainingRequest& request, mpi::Communicator& world) {
-  std::signal(SIGUSR1, on_signal);
-  std::signal(SIGTERM, on_signal);
-  const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
-  const Folder folder(config, request, world);
-  Phases phases;
-
-  // 1. Data and clients. A mistake in the configuration or the data leaves no file.
-  Session session = phases.time("load", [&] { return Session(config, world); });
-  if (!request.resume) archive_configuration(config, world);
-  Progress progress(world.is_root(), config.output.progress, config.output.directory + "/train.log");
-  progress.line(describe(session));
-
-  // 2. The state: new, or a checkpoint's.
-  RunState state;
-  if (request.resume) {
-    const std::string path = request.checkpoint.empty() ? newest_checkpoint_of(config, world) : request.checkpoint;
-    state = read_checkpoint(session, path);
-    archive_configuration(config, world);
+/// The start of training, or where the checkpoint of `header` leaves it.
+RunState starting_state(Session& session, const TrainingRequest& request,
+                        const std::optional<CheckpointHeader>& header) {
+  const auto& config = session.config();
+  if (request.start == Start::kAdapt) return adopt_prior(session, *header, request.best);
+  if (request.start == Start::kContinue) return continue_clients(session, *header, request.best);
+  if (request.start == Start::kResume) {
+    auto state = read_checkpoint(session, *header);
     if (state.next_round > config.federation.rounds)
       throw UserError(fmt::format("federation.rounds = {}, but {} has done {}: ask for at least as many",
-                                  config.federation.rounds, path, state.next_round));
-    progress.line(fmt::format("resumed from {} after round {}", path, state.next_round));
-  } else {
-    state.theta = session.initial_prior();
-    state.stopping.patience = config.federation.patience;
-    state.bandwidth = config.aggregation.mmd_bandwidth > 0 ? config.aggregation.mmd_bandwidth : config.model.prior_sd;
+                                  config.federation.rounds, header->path, state.next_round));
+    return state;
   }
+  RunState state;
+  state.theta = session.initial_prior();
+  state.stopping.patience = config.federation.patience;
+  state.bandwidth = config.aggregation.mmd_bandwidth > 0 ? config.aggregation.mmd_bandwidth : config.model.prior_sd;
+  return state;
+}
+
+std::string describe_start(const TrainingRequest& request, const CheckpointHeader& header) {
+  const char* round = request.best ? "best round" : "last round";
+  if (request.start == Start::kAdapt) return fmt::format("prior: theta of {}, {}", header.path, round);
+  if (request.start == Start::kContinue)
+    return fmt::format("continued from {}, {}; {} rounds done", header.path, round, header.next_round);
+  return fmt::format("resumed from {} after round {}", header.path, header.next_round);
+}
+
+}  // namespace
+
+int run_training(const config::Config& asked, const TrainingRequest& request, mpi::Communicator& world) {
+  std::signal(SIGUSR1, on_signal);
+  std::signal(SIGTERM, on_signal);
+  config::Config config = asked;
+  const bool elsewhere = request.start == Start::kAdapt || request.start == Start::kContinue;
+
+  // 1. What it starts from, checked before anything is written.
+  std::optional<CheckpointHeader> header;
+  if (elsewhere) {
+    header = read_header(request.checkpoint, world);
+    mpi::together(world, [&] { check_adaptable(*header, config, request.start == Start::kContinue); });
+    if (request.start == Start::kContinue) config.federation.rounds += header->next_round;
+  }
+  const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
+  const Folder folder(config, request, world);
+  if (request.start == Start::kResume)
+    header = read_header(request.checkpoint.empty() ? newest_checkpoint_of(config, world) : request.checkpoint, world);
+  Phases phases;
+
+  // 2. Data and clients, on the inputs' scale that the weights were trained on; the state. A mistake in the
+  // configuration, the data or the checkpoint leaves no file and replaces none.
+  Session session = phases.time("load", [&] { return Session(config, world, header ? header->inputs : std::nullopt); });
+  RunState state = phases.time("start", [&] { return starting_state(session, request, header); });
+  archive_configuration(config, world);
+  Progress progress(world.is_root(), config.output.progress, config.output.directory + "/train.log");
+  progress.line(describe(session));
+  if (header) progress.line(describe_start(request, *header));
+  if (const auto text = beyond_window(session); !text.empty()) progress.line(text);
 
   // 3. The rounds.
   if (!Trainer(session, state, progress, phases).run()) {

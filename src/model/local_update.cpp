@@ -218,4 +218,35 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
   return reports;
 }
 
+void fit_latent(const std::vector<Client*>& clients, const WeightPosterior& prior, const LocalOptions& options,
+                int e_steps, std::uint64_t seed) {
+  constexpr std::uint32_t kFitRound = 0xFFFFFFFEu;  // keys of these draws, apart from the rounds' and prediction's
+  const gpu::Region region("fedpp::fit_latent");
+  const gpu::Exec exec;
+  const int samples = static_cast<int>(options.training.samples);
+  std::vector<ClientPoints> points;
+  for (Client* c : clients) points.push_back({c, &c->training});
+  for (const auto& [first, last] : blocks_of(points, samples, false, options.workspace_mb)) {
+    std::vector<WeightPosterior> weights;
+    for (int k = first; k < last; ++k) weights.push_back(clients[k]->state.started ? clients[k]->state.weights : prior);
+    const ClientBatch block({points.begin() + first, points.begin() + last}, weights, samples, options.model.jitter,
+                            false, false);
+    const auto& b = block.batch();
+    const auto& f = block.fields();
+    gpu::draw_weights(exec, b, f, {seed, kFitRound, 0, 0});
+    gpu::embed(exec, b, f, block.encoder());
+    gpu::factorise(exec, b, f);
+    gpu::features(exec, b, f);
+    for (int step = 0; step < e_steps; ++step) e_step(exec, b, f);
+    exec.fence();
+    std::vector<int> info;
+    gpu::to_host(f.info, info);
+    for (int k = first; k < last; ++k) {
+      const auto problem = [&](int client) { return info.begin() + block.realisation_begin(client - first) * samples; };
+      if (std::all_of(problem(k), problem(k + 1), [](int code) { return code == 0; }))
+        block.read_latent(k - first, clients[k]->state);
+    }
+  }
+}
+
 }  // namespace fedpp::model

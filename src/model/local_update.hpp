@@ -35,6 +35,11 @@ struct LocalReport {
 std::vector<LocalReport> local_update(const std::vector<Client*>& participants, const WeightPosterior& prior,
                                       const LocalOptions& options, std::uint64_t seed, std::int64_t round);
 
+/// E-steps alone under the weights that the clients have (`prior` before their first round): q(v), m and nu, for the
+/// clients' training data. A client whose factorisation fails keeps its latent state.
+void fit_latent(const std::vector<Client*>& clients, const WeightPosterior& prior, const LocalOptions& options,
+                int e_steps, std::uint64_t seed);
+
 /// One local epoch on a batch whose fields are set: the order of the steps of 1.6. Exposed for tests and benchmarks.
 void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields,
                  gpu::EncoderOperator& encoder, const gpu::AdamState& adam, const gpu::AdamOptions& adam_options,

@@ -35,7 +35,7 @@ class Case(program.Case):
 class Help(Case):
     def test_help_names_every_command_with_examples(self):
         text = self.succeeds("--help", env=NO_START)
-        for command in ["train", "evaluate", "predict", "import", "info", "simulate", "probe", "config"]:
+        for command in ["train", "evaluate", "predict", "adapt", "import", "info", "simulate", "probe", "config"]:
             self.assertIn(f"\n  {command} ", text)
             own = self.succeeds(command, "--help", env=NO_START)
             self.assertIn("Example", own)

@@ -1,0 +1,118 @@
+#include "commands/adapt.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/archived_config.hpp"
+#include "commands/parallel.hpp"
+#include "config/error.hpp"
+#include "config/validate.hpp"
+#include "federation/run.hpp"
+#include "io/checkpoint_file.hpp"
+
+namespace fedpp::commands {
+namespace {
+
+constexpr std::int64_t kRounds = 20;
+
+struct AdaptOptions {
+  std::string source;  ///< folder of a run, or one of its checkpoints
+  std::vector<std::string> overrides;
+  std::string directory;
+  std::string state = "best";
+  std::optional<std::int64_t> rounds;
+  bool same_clients = false;
+
+  bool from_file() const { return std::filesystem::is_regular_file(source); }
+  std::string run_folder() const {
+    if (!from_file()) return source;
+    const auto parent = std::filesystem::path(source).parent_path();
+    return parent.empty() ? "." : parent.string();
+  }
+};
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  fedpp adapt out --set data.train=new.csv --set data.clients=1 --out new\n"
+    "  mpirun -n 4 fedpp adapt out --set data.client_files='new{client}.csv' --set data.clients=12 --out new --rounds "
+    "50\n"
+    "  mpirun -n 4 fedpp adapt out --continue --rounds 10 --out grown      the files of 'out' have grown";
+
+std::string checkpoint_of(const AdaptOptions& options) {
+  if (options.from_file()) return options.source;
+  const auto newest = io::newest_checkpoint(options.source);
+  if (!newest) throw UserError(fmt::format("{} holds no checkpoint: train there first", options.source));
+  return newest->path;
+}
+
+/// New clients bring all their data, train alone and in every round.
+const std::vector<std::string> kNewClients = {"data.train=[]",
+                                              "data.validation=[]",
+                                              "data.test=[]",
+                                              "data.windows=[]",
+                                              "data.client_files=\"\"",
+                                              "federation.mode=local",
+                                              "federation.participants=0",
+                                              "federation.straggling_period=1",
+                                              "federation.client_start=continue"};
+
+config::Config read_config(const AdaptOptions& options) {
+  std::vector<std::string> overrides;
+  if (!options.same_clients) overrides = kNewClients;
+  overrides.push_back(fmt::format("federation.rounds={}", kRounds));
+  overrides.insert(overrides.end(), options.overrides.begin(), options.overrides.end());
+  if (options.rounds) overrides.push_back(fmt::format("federation.rounds={}", *options.rounds));
+  config::Config config = read_archived_config(options.run_folder(), overrides);
+  if (!options.same_clients && config.federation.mode != "local")
+    throw UserError(fmt::format(
+        "federation.mode = '{}': new clients exchange nothing in 'fedpp adapt'; leave it out, or train them as a "
+        "federation with 'fedpp train'",
+        config.federation.mode));
+  config.output.directory = options.directory;
+  checkpoint_of(options);
+  config::check_data_files(config, {});
+  return config;
+}
+
+int adapt(const AdaptOptions& options) {
+  return run_parallel([&](mpi::Communicator& world) {
+    const config::Config config = read_on_rank_0(world, [&] { return read_config(options); });
+    const auto start = options.same_clients ? federation::Start::kContinue : federation::Start::kAdapt;
+    return federation::run_training(
+        config, {.start = start, .checkpoint = checkpoint_of(options), .best = options.state == "best"}, world);
+  });
+}
+
+}  // namespace
+
+void add_adapt(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<AdaptOptions>();
+  CLI::App* command = app.add_subcommand(
+      "adapt", "Fit new clients under a trained prior, or go on with a run's clients after data were appended");
+  command->footer(kExamples);
+  command->add_option("RUN", options->source, "Folder that 'fedpp train' wrote, or one of its checkpoints")->required();
+  add_set_option(*command, options->overrides);
+  command->add_option("--out", options->directory, "Folder for results and checkpoints, another than RUN")
+      ->type_name("DIR")
+      ->required();
+  command->add_option(
+      "--rounds", options->rounds,
+      fmt::format("Rounds of local epochs; with --continue rounds of the federation on top of those done "
+                  "(default: {})",
+                  kRounds));
+  command
+      ->add_option("--state", options->state,
+                   "Start from the round with the best validation score, or from the last one")
+      ->check(CLI::IsMember({"best", "last"}))
+      ->capture_default_str();
+  command->add_flag("--continue", options->same_clients,
+                    "The run's own clients: each goes on from its own weights, with the data that its files hold now");
+  command->callback([options, &chosen] { chosen = [options] { return adapt(*options); }; });
+}
+
+}  // namespace fedpp::commands

@@ -1,0 +1,28 @@
+#include "data/input_scale.hpp"
+
+#include <fmt/format.h>
+
+#include "config/error.hpp"
+#include "data/dataset.hpp"
+
+namespace fedpp::data {
+
+void adopt(Plan& plan, const InputScale& trained, bool embeds_types) {
+  const auto name = [](const Clock& clock) { return clock.elapsed ? "elapsed" : "calendar"; };
+  if (plan.clock.elapsed != trained.clock.elapsed)
+    throw UserError(
+        fmt::format("data.clock = '{}' (here the {} clock): the weights were trained on the {} clock; set data.clock = "
+                    "\"{}\"",
+                    plan.options.clock, name(plan.clock), name(trained.clock), name(trained.clock)));
+  if (plan.clock.window != trained.clock.window)
+    throw UserError(fmt::format("model.window = {}: the weights were trained with {}; set model.window = {}",
+                                plan.clock.window, trained.clock.window, trained.clock.window));
+  if (embeds_types && plan.extents.types > trained.types)
+    throw UserError(
+        fmt::format("data hold event type {}, the trained type embedding knows types 0 to {}: leave such types out "
+                    "(data.leave_out_types), or train anew",
+                    plan.extents.types - 1, trained.types - 1));
+  plan.clock = trained.clock;
+}
+
+}  // namespace fedpp::data

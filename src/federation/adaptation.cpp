@@ -1,0 +1,118 @@
+#include "federation/adaptation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "config/dump.hpp"
+#include "config/error.hpp"
+#include "federation/checkpoint_groups.hpp"
+#include "model/local_update.hpp"
+#include "mpi/turns.hpp"
+
+namespace fedpp::federation {
+
+namespace {
+
+/// theta of the best round, or of the last; with the bandwidth of the last aggregation.
+RunState read_theta(const io::File& file, const Session& session, bool best) {
+  RunState state;
+  const bool validated = file.attribute<std::int64_t>("best_round") >= 0;
+  const std::string name = best && validated ? "best_theta" : "theta";
+  state.theta = read_posterior(file, name);
+  expect_size(file, name + "_mean", state.theta.mean.size(), session.parameters());
+  state.bandwidth = file.read_scalar<double>("bandwidth");
+  state.stopping.patience = session.config().federation.patience;
+  return state;
+}
+
+/// Adam's first steps follow the latent functions: they are brought to where the weights put them before.
+void fit_latent_functions(Session& session, const model::WeightPosterior& theta) {
+  const auto& config = session.config();
+  std::vector<model::Client*> clients;
+  for (auto& client : session.owned()) clients.push_back(&client.model);
+  model::LocalOptions options;
+  options.model = config.model;
+  options.training = config.training;
+  options.workspace_mb = config.backend.workspace_mb;
+  mpi::together(session.world(), [&] {
+    model::fit_latent(clients, theta, options, static_cast<int>(config.evaluation.e_steps), session.seed());
+  });
+}
+
+}  // namespace
+
+void check_adaptable(const CheckpointHeader& header, const config::Config& config, bool same_clients) {
+  const auto folder = std::filesystem::path(header.path).parent_path();
+  if (!header.inputs)
+    throw UserError(
+        fmt::format("{0} was written by a version that did not keep the scale of the encoder's inputs: one more round "
+                    "in its folder writes a checkpoint that has it ('fedpp train {1}/config.toml --out {1} "
+                    "--resume --set federation.rounds={2}')",
+                    header.path, folder.empty() ? "." : folder.string(), header.next_round + 1));
+  std::vector<std::pair<std::string, std::string>> keys;
+  for (const char* key : {"encoder", "width", "layers", "type_embedding", "periods", "window"})
+    keys.emplace_back("model", key);
+  if (same_clients) keys.insert(keys.end(), {{"data", "clients"}, {"training", "sd_map"}});
+  const auto then = nlohmann::ordered_json::parse(header.configuration);
+  const auto now = config::to_json(config);
+  std::string differences;
+  for (const auto& [section, key] : keys)
+    if (now[section][key] != then[section][key])
+      differences += fmt::format("\n  {}.{} = {} (checkpoint: {})", section, key, now[section][key].dump(),
+                                 then[section][key].dump());
+  if (!differences.empty())
+    throw UserError(fmt::format("the weights in {} belong to another {}:{}\nRestore these values{}.", header.path,
+                                same_clients ? "model or federation" : "model", differences,
+                                same_clients ? ", or fit new clients without --continue" : ""));
+}
+
+RunState adopt_prior(Session& session, const CheckpointHeader& header, bool best) {
+  RunState state;
+  mpi::together(session.world(), [&] { state = read_theta(io::File::open_read(header.path), session, best); });
+  state.prior_from = header.path;
+  fit_latent_functions(session, state.theta);
+  return state;
+}
+
+RunState continue_clients(Session& session, const CheckpointHeader& header, bool best) {
+  RunState state;
+  mpi::together(session.world(), [&] {
+    const io::File file = io::File::open_read(header.path);
+    state = read_theta(file, session, best);
+    state.next_round = header.next_round;
+    state.rounds = nlohmann::json::parse(file.read_scalar<std::string>("rounds"));
+    if (file.has_attribute("prior_from")) state.prior_from = file.attribute<std::string>("prior_from");
+    for (auto& client : session.owned()) {
+      const io::Group group = file.group(group_name(client.data.id));
+      expect_holdings(group, client.data);
+      read_client_weights(group.group(best && group.exists("best") ? "best" : "last"), client.model.state,
+                          session.parameters());
+    }
+  });
+  fit_latent_functions(session, state.theta);
+  return state;
+}
+
+std::string beyond_window(Session& session) {
+  const auto& clock = session.plan().clock;
+  double first = 0, last = 0;
+  for (const auto& client : session.owned())
+    for (const auto& sequence : client.data.sequences)
+      for (const auto& windows : sequence.windows)
+        for (const auto& window : windows) {
+          first = std::min(first, data::to_model(clock, sequence, window.start));
+          last = std::max(last, data::to_model(clock, sequence, window.end));
+        }
+  first = session.world().min(first, "extents") / clock.window;
+  last = session.world().max(last, "extents") / clock.window;
+  constexpr double kRounding = 1e-9;
+  if (first >= -kRounding && last <= 1 + kRounding) return "";
+  return fmt::format(
+      "The data reach from {:.3g} to {:.3g} of the window that the weights were trained on: outside 0 to 1 the encoder "
+      "extrapolates",
+      first, last);
+}
+
+}  // namespace fedpp::federation

@@ -1,0 +1,129 @@
+#include "federation/checkpoint_groups.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "config/error.hpp"
+
+namespace fedpp::federation {
+
+std::string group_name(std::int64_t client) { return fmt::format("clients/{:06d}", client); }
+
+void write_posterior(io::Group& group, const std::string& name, const model::WeightPosterior& posterior) {
+  group.write(name + "_mean", posterior.mean);
+  group.write(name + "_sd", posterior.sd);
+}
+
+model::WeightPosterior read_posterior(const io::Group& group, const std::string& name) {
+  return {group.read_vector<double>(name + "_mean"), group.read_vector<double>(name + "_sd")};
+}
+
+void write_client_state(io::Group group, const model::ClientState& state) {
+  group.set_attribute("started", static_cast<std::int64_t>(state.started));
+  group.set_attribute("steps", state.steps);
+  group.write_scalar("rate", state.rate);
+  group.write_scalar("offset", state.offset);
+  group.write("v_mean", state.v_mean);
+  group.write("v_factor", state.v_factor);
+  if (!state.started) return;
+  write_posterior(group, "weights", state.weights);
+  group.write("raw", state.raw);
+  group.write("first_mean", state.first_mean);
+  group.write("second_mean", state.second_mean);
+  group.write("first_raw", state.first_raw);
+  group.write("second_raw", state.second_raw);
+}
+
+namespace {
+
+std::vector<std::int64_t> types_of(const data::ClientData& client) {
+  std::vector<std::int64_t> types(client.types.begin(), client.types.end());
+  std::sort(types.begin(), types.end());
+  return types;
+}
+
+std::vector<std::int64_t> sequences_of(const data::ClientData& client) {
+  std::vector<std::int64_t> ids;
+  for (const auto& sequence : client.sequences) ids.push_back(sequence.id);
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+void expect_all(const io::Group& group, const std::string& name, const std::vector<std::int64_t>& now,
+                const data::ClientData& client) {
+  const auto then = group.read_vector<std::int64_t>(name);
+  std::vector<std::int64_t> missing;
+  std::set_difference(then.begin(), then.end(), now.begin(), now.end(), std::back_inserter(missing));
+  if (missing.empty()) return;
+  throw UserError(fmt::format(
+      "client {} is not the one of {}: it lacks the {} {} of then. Data may be appended to its sequences, and "
+      "sequences "
+      "to its own file (data.client_files); sequences added to common files are dealt anew among the clients. Give "
+      "every client a file of its own, or fit new clients ('fedpp adapt' without --continue)",
+      client.id, group.file(), name, fmt::join(missing, ", ")));
+}
+
+}  // namespace
+
+void write_holdings(io::Group& group, const data::ClientData& client) {
+  group.write("types", types_of(client));
+  group.write("sequences", sequences_of(client));
+}
+
+void expect_holdings(const io::Group& group, const data::ClientData& client) {
+  expect_all(group, "types", types_of(client), client);
+  expect_all(group, "sequences", sequences_of(client), client);
+}
+
+void write_input_scale(io::Group group, const data::InputScale& inputs) {
+  group.set_attribute("elapsed", static_cast<std::int64_t>(inputs.clock.elapsed));
+  group.set_attribute("origin", inputs.clock.origin);
+  group.set_attribute("scale", inputs.clock.scale);
+  group.set_attribute("window", inputs.clock.window);
+  group.set_attribute("gap_mean", inputs.gaps.mean);
+  group.set_attribute("gap_sd", inputs.gaps.sd);
+  group.set_attribute("types", inputs.types);
+}
+
+data::InputScale read_input_scale(const io::Group& group) {
+  return {{group.attribute<std::int64_t>("elapsed") != 0, group.attribute<double>("origin"),
+           group.attribute<double>("scale"), group.attribute<double>("window")},
+          {group.attribute<double>("gap_mean"), group.attribute<double>("gap_sd")},
+          group.attribute<std::int64_t>("types")};
+}
+
+void expect_size(const io::Group& group, const std::string& name, std::size_t is, std::size_t wanted) {
+  if (is != wanted)
+    throw UserError(fmt::format("{}: {}/{} has {} entries where this configuration and data need {}", group.file(),
+                                group.path(), name, is, wanted));
+}
+
+void read_client_weights(const io::Group& group, model::ClientState& state, std::size_t parameters) {
+  state.started = group.attribute<std::int64_t>("started") != 0;
+  state.steps = group.attribute<std::int64_t>("steps");
+  if (!state.started) return;
+  state.weights = read_posterior(group, "weights");
+  expect_size(group, "weights_mean", state.weights.mean.size(), parameters);
+  state.raw = group.read_vector<double>("raw");
+  state.first_mean = group.read_vector<double>("first_mean");
+  state.second_mean = group.read_vector<double>("second_mean");
+  state.first_raw = group.read_vector<double>("first_raw");
+  state.second_raw = group.read_vector<double>("second_raw");
+}
+
+model::ClientState read_client_state(const io::Group& group, const model::ClientState& like, std::size_t parameters) {
+  model::ClientState state;
+  state.rate = group.read_scalar<double>("rate");
+  state.offset = group.read_scalar<double>("offset");
+  state.v_mean = group.read_vector<double>("v_mean");
+  state.v_factor = group.read_vector<double>("v_factor");
+  expect_size(group, "v_mean", state.v_mean.size(), like.v_mean.size());
+  expect_size(group, "v_factor", state.v_factor.size(), like.v_factor.size());
+  read_client_weights(group, state, parameters);
+  return state;
+}
+
+}  // namespace fedpp::federation

@@ -1,0 +1,38 @@
+// The groups of a checkpoint (docs/results.md), written and read back.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "data/input_scale.hpp"
+#include "io/hdf5.hpp"
+#include "model/client.hpp"
+
+namespace fedpp::federation {
+
+/// clients/CCCCCC.
+std::string group_name(std::int64_t client);
+
+/// NAME_mean and NAME_sd, [P] each.
+void write_posterior(io::Group& group, const std::string& name, const model::WeightPosterior& posterior);
+model::WeightPosterior read_posterior(const io::Group& group, const std::string& name);
+
+void write_client_state(io::Group group, const model::ClientState& state);
+/// \param like a state of the same latent functions; \throws UserError where the sizes differ from its
+model::ClientState read_client_state(const io::Group& group, const model::ClientState& like, std::size_t parameters);
+/// Weights and Adam's state go from the group into `state`, whose latent functions stay as they are.
+void read_client_weights(const io::Group& group, model::ClientState& state, std::size_t parameters);
+
+/// Who a client is, so that a run can go on with the same ones: `types` that it sees and `sequences` (numbers in their
+/// files, ascending) that it holds.
+void write_holdings(io::Group& group, const data::ClientData& client);
+/// \throws UserError where `client` lacks something that it held then
+void expect_holdings(const io::Group& group, const data::ClientData& client);
+
+void write_input_scale(io::Group group, const data::InputScale& inputs);
+data::InputScale read_input_scale(const io::Group& group);
+
+/// \throws UserError unless `is` == `wanted`
+void expect_size(const io::Group& group, const std::string& name, std::size_t is, std::size_t wanted);
+
+}  // namespace fedpp::federation
