@@ -10,7 +10,7 @@ namespace fedpp::model {
 
 namespace {
 
-constexpr int kTimeWaves = 8;
+constexpr int kTimeWaves = 3;  // of lengths T, T/2, T/4
 
 gpu::EncoderKind kind_of(const std::string& name) {
   for (std::size_t kind = 0; kind < gpu::encoder_families().size(); ++kind)

@@ -29,7 +29,7 @@ TEST(Inputs, are_those_of_the_page_on_encoders) {
     } else {
       if (config::reads_history(options)) wanted.push_back((std::log(gap + std::exp(-2.5)) + 1) / 0.5);
       wanted.insert(wanted.end(), {2 * t / 100 - 1, std::sin(angle), std::cos(angle)});
-      for (int k = 0; k < 8 && name == "attention"; ++k)
+      for (int k = 0; k < 3 && name == "attention"; ++k)
         wanted.insert(wanted.end(), {std::sin(2 * std::numbers::pi * t / 100 * (1 << k)),
                                      std::cos(2 * std::numbers::pi * t / 100 * (1 << k))});
     }
