@@ -9,6 +9,7 @@
 #include "config/error.hpp"
 #include "config/version.hpp"
 #include "data/summary.hpp"
+#include "federation/next_events.hpp"
 #include "federation/run.hpp"
 #include "federation/scoring.hpp"
 #include "gpu/runtime.hpp"
@@ -87,6 +88,12 @@ Scores score_states(Session& session, const RunState& state, bool best) {
         ks, std::abs(static_cast<double>(below) / static_cast<double>(increments) - (b + 1.0) / kCalibrationBins));
   }
   scores.json["calibration"] = {{"ks", ks}, {"increments", increments}, {"clients", clients}};
+
+  if (session.config().evaluation.next_event) {
+    const auto gaps = next_event_errors(session, theta);
+    scores.table += "\n" + evaluation::to_text(gaps);
+    scores.json["next_event"] = evaluation::to_json(gaps);
+  }
 
   // The other state's total, so that the choice by validation can be judged.
   for (std::size_t k = 0; k < last.size(); ++k) session.owned()[k].model.state = last[k];
