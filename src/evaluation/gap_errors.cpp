@@ -84,12 +84,13 @@ TypicalGap typical_gap(const data::ClientData& client) {
 std::string to_text(const GapTable& table) {
   std::size_t width = 9;
   for (const auto& row : table.rows) width = std::max(width, row.name.size());
-  std::string text = fmt::format("Time of the next event, one step ahead, unit of time: {} ({:.0f} and {:.0f} events)\n",
-                                 table.unit, table.events[0], table.events[1]);
+  std::string text =
+      fmt::format("Time of the next event, one step ahead, unit of time: {} ({:.0f} and {:.0f} events)\n", table.unit,
+                  table.events[0], table.events[1]);
   const std::string rule = fmt::format("  {:-<{}}\n", "", width + 54);
   text += rule +
-          fmt::format("  {:<{}}  {:>25}  {:>25}\n  {:<{}}  {:>12} {:>12}  {:>12} {:>12}\n", "", width, "validation", "test",
-                      "predictor", width, "RMSE", "MAE", "RMSE", "MAE") +
+          fmt::format("  {:<{}}  {:>25}  {:>25}\n  {:<{}}  {:>12} {:>12}  {:>12} {:>12}\n", "", width, "validation",
+                      "test", "predictor", width, "RMSE", "MAE", "RMSE", "MAE") +
           rule;
   for (const auto& row : table.rows) {
     text += fmt::format("  {:<{}}", row.name, width);

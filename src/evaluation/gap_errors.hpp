@@ -15,10 +15,10 @@ namespace fedpp::evaluation {
 
 /// A step of a sequence from one distinct time to the next (ties are one time). File unit of time.
 struct GapStep {
-  std::size_t sequence = 0;   ///< index into ClientData::sequences
-  double previous = 0;        ///< the last time before it, whatever its split
-  double gap = 0;             ///< > 0
-  std::size_t before = 0;     ///< times of the sequence's history up to `previous`
+  std::size_t sequence = 0;  ///< index into ClientData::sequences
+  double previous = 0;       ///< the last time before it, whatever its split
+  double gap = 0;            ///< > 0
+  std::size_t before = 0;    ///< times of the sequence's history up to `previous`
 };
 
 /// The steps that end in events of `split`, by sequence and time. Steps from before the sequence's first time, or that
@@ -48,9 +48,9 @@ struct GapTable {
     std::array<GapErrors, 2> errors;  ///< validation, test
   };
   std::string unit;
-  double horizon = 0;                ///< of the grid, file unit
-  std::array<double, 2> events{};    ///< steps of validation and test
-  std::vector<Row> rows;             ///< ours first
+  double horizon = 0;              ///< of the grid, file unit
+  std::array<double, 2> events{};  ///< steps of validation and test
+  std::vector<Row> rows;           ///< ours first
 };
 
 std::string to_text(const GapTable& table);

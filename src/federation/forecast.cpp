@@ -44,9 +44,7 @@ Rows rows_of(const Session& session, const OwnedClient& client, const model::Wei
   std::vector<GapStart> ends;
   for (std::size_t s = 0; s < sequences.size(); ++s)
     ends.push_back({s, sequences[s].times.size(), end_of(clock, sequences[s])});
-  const auto in_file = [&](std::size_t s, double time) {
-    return data::to_file(clock, sequences[s], time) + origin;
-  };
+  const auto in_file = [&](std::size_t s, double time) { return data::to_file(clock, sequences[s], time) + origin; };
   const auto name = [&](std::size_t s) {
     return fmt::format("{},{},{}", client.data.id, sequences[s].source, sequences[s].id);
   };
@@ -83,7 +81,7 @@ Rows rows_of(const Session& session, const OwnedClient& client, const model::Wei
 /// Collective. The owners' texts in the order of the clients, after a header.
 void write_in_order(Session& session, const std::string& path, const std::string& header,
                     const std::vector<std::int64_t>& clients, const std::map<std::int64_t, Rows>& rows,
-                    std::string Rows::*text) {
+                    std::string Rows::* text) {
   auto& world = session.world();
   const std::string partial = path + ".partial";
   const auto append = [&](const std::string& content, std::ios::openmode mode) {
@@ -141,9 +139,8 @@ std::int64_t write_forecast(Session& session, const model::WeightPosterior& thet
   });
   const std::string key = "client,file,sequence";
   if (!request.next_events.empty())
-    write_in_order(session, request.next_events,
-                   key + ",last_time,observed_until,expected,q05,q25,q50,q75,q95\n", clients, rows,
-                   &Rows::next_events);
+    write_in_order(session, request.next_events, key + ",last_time,observed_until,expected,q05,q25,q50,q75,q95\n",
+                   clients, rows, &Rows::next_events);
   if (!request.futures.empty())
     write_in_order(session, request.futures, key + ",future,time\n", clients, rows, &Rows::futures);
   return session.world().allreduce(cut, mpi::Op::sum, "metrics");

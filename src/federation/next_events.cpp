@@ -62,8 +62,8 @@ evaluation::GapGrid next_event_grid(Session& session) {
   return evaluation::gap_grid(data::gap_scale(total).floor(), kHorizonInLongestGaps * longest, evaluation::kGapCells);
 }
 
-NextEventReader::NextEventReader(const Session& session, const OwnedClient& client,
-                                 const model::WeightPosterior& theta, const evaluation::GapGrid& grid)
+NextEventReader::NextEventReader(const Session& session, const OwnedClient& client, const model::WeightPosterior& theta,
+                                 const evaluation::GapGrid& grid)
     : grid_(grid),
       pooled_(session.rules().pooled),
       history_(session.rules().history),
@@ -131,8 +131,8 @@ evaluation::GapTable next_event_errors(Session& session, const model::WeightPost
         const auto steps = evaluation::gap_steps(client.data, split);
         std::vector<GapStart> starts;
         for (const auto& step : steps)
-          starts.push_back({step.sequence, step.before,
-                            data::to_model(clock, client.data.sequences[step.sequence], step.previous)});
+          starts.push_back(
+              {step.sequence, step.before, data::to_model(clock, client.data.sequences[step.sequence], step.previous)});
         const auto ours = reader.after(starts);
         const auto hawkes = evaluation::hawkes_gaps(client.data, steps, file_grid);
         std::array<evaluation::GapErrors, kPredictors.size()> errors{};

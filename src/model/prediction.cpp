@@ -217,8 +217,7 @@ LatentPosterior::LatentPosterior(std::vector<const Client*> clients, const Weigh
   for (int step = 0; step < options.e_steps; ++step) e_step(exec, b, f, offset_precision);
   exec.fence();
   const int count = static_cast<int>(fitted.clients.size());
-  if (bands)
-    fitted.level = widen_to_expected_information(exec, trained, count, options.samples);
+  if (bands) fitted.level = widen_to_expected_information(exec, trained, count, options.samples);
   std::vector<int> info;
   gpu::to_host(f.info, info);
   for (int k = 0; k < count; ++k)

@@ -23,8 +23,7 @@ data::ClientSequence sequence(std::vector<double> times, std::vector<double> tra
 
 TEST(GapSteps, start_at_the_last_distinct_time_whatever_its_split) {
   data::ClientData client;
-  client.sequences.push_back(
-      sequence({0, 1, 1, 4, 6, 6, 9}, {1, 1, 4}, {6, 6, 9}, {{0, 5}}, {{5, 9}}));
+  client.sequences.push_back(sequence({0, 1, 1, 4, 6, 6, 9}, {1, 1, 4}, {6, 6, 9}, {{0, 5}}, {{5, 9}}));
   const auto train = gap_steps(client, data::kTrain), test = gap_steps(client, data::kTest);
   ASSERT_EQ(train.size(), 2u);
   EXPECT_EQ(train[0].gap, 1);

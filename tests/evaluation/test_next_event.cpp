@@ -113,8 +113,8 @@ TEST(NextEvent, agrees_with_thinning_after_a_burst) {
   for (const double g : gaps) squares += (g - mean) * (g - mean);
   EXPECT_NEAR(next.expectation(), mean, 4 * std::sqrt(squares) / draws + 0.001 * mean);
   for (const double q : {0.05, 0.25, 0.5, 0.75, 0.95}) {
-    const double below = static_cast<double>(
-        std::lower_bound(gaps.begin(), gaps.end(), next.quantile(q)) - gaps.begin());
+    const double below =
+        static_cast<double>(std::lower_bound(gaps.begin(), gaps.end(), next.quantile(q)) - gaps.begin());
     EXPECT_NEAR(below / draws, q, 4 * std::sqrt(q * (1 - q) / draws) + 0.001) << q;
   }
 }

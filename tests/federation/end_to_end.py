@@ -498,7 +498,7 @@ class NextEvent(SameBits):
             out = f"ranks{ranks}"
             told = self.train(ranks, out).stdout
             self.assertIn("mean gap", told)
-            predicted = self.start(ranks, "predict", out, "--next-events", "--futures", futures, "--horizon", 40)
+            predicted = self.start(self.on_ranks(ranks, "predict", out, "--next-events", "--futures", futures, "--horizon", 40))
             self.assertEqual(predicted.returncode, 0, predicted.stdout + predicted.stderr)
         one, two = self.result("ranks1"), self.result("ranks2")
         self.assertEqual(one["next_event"], two["next_event"])
@@ -547,17 +547,17 @@ class NextEvent(SameBits):
         self.deck(data__clients=2, data__partition="homogeneous", federation__participants=0, federation__rounds=1,
                   model__encoder="lstm", model__layers=1, model__type_embedding=2)
         self.train(1, "out")
-        refused = self.start(1, "predict", "out", "--futures", 2, "--horizon", 1)
+        refused = self.start(self.on_ranks(1, "predict", "out", "--futures", 2, "--horizon", 1))
         self.assertEqual(refused.returncode, 2, refused.stdout + refused.stderr)
         self.assertIn("model.type_embedding = 2", refused.stderr)
         self.assertFalse((self.folder / "out" / "futures.csv").exists())
-        allowed = self.start(1, "predict", "out", "--next-events")
+        allowed = self.start(self.on_ranks(1, "predict", "out", "--next-events"))
         self.assertEqual(allowed.returncode, 0, allowed.stdout + allowed.stderr)
 
     def test_other_protocols_are_refused(self):
         self.deck(**POOLED, federation__rounds=1)
         self.train(1, "out")
-        refused = self.start(1, "predict", "out", "--next-events")
+        refused = self.start(self.on_ranks(1, "predict", "out", "--next-events"))
         self.assertEqual(refused.returncode, 2, refused.stdout + refused.stderr)
         self.assertIn('data.protocol = "population"', refused.stderr)
 

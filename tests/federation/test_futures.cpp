@@ -37,8 +37,14 @@ class Hawkes {
 std::vector<FuturePath> paths_of(int sequence, int count, double until) {
   std::vector<FuturePath> paths;
   for (int number = 0; number < count; ++number)
-    paths.push_back({3, static_cast<std::size_t>(sequence), static_cast<std::uint32_t>(number), 0, until, {0, {0}, {0}},
-                     {}, false});
+    paths.push_back({3,
+                     static_cast<std::size_t>(sequence),
+                     static_cast<std::uint32_t>(number),
+                     0,
+                     until,
+                     {0, {0}, {0}},
+                     {},
+                     false});
   return paths;
 }
 
@@ -62,8 +68,7 @@ TEST(Futures, of_a_hawkes_process_have_its_mean_number_of_events) {
   }
   // E lambda(t) = mu / (1 - a) + (mu + a b - mu / (1 - a)) exp(-b (1 - a) t) after an event at 0.
   const double rate = kBase / (1 - kBranching), fall = kDecay * (1 - kBranching);
-  const double expected =
-      rate * until - (kBase + kBranching * kDecay - rate) * std::expm1(-fall * until) / fall;
+  const double expected = rate * until - (kBase + kBranching * kDecay - rate) * std::expm1(-fall * until) / fall;
   const double mean = sum / count, sd = std::sqrt(squares / count - mean * mean);
   EXPECT_NEAR(mean, expected, 4 * sd / std::sqrt(count) + 0.002 * expected);
 }

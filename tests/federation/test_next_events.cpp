@@ -1,5 +1,5 @@
-// What follows a piece of history: at the next event it is the intensity that scores that event, and a path's own history
-// counts as a sequence's.
+// What follows a piece of history: at the next event it is the intensity that scores that event, and a path's own
+// history counts as a sequence's.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -63,7 +63,8 @@ std::vector<GapStart> starts_of(const data::Clock& clock, const data::ClientData
                                 const std::vector<evaluation::GapStep>& steps) {
   std::vector<GapStart> starts;
   for (const auto& step : steps)
-    starts.push_back({step.sequence, step.before, data::to_model(clock, client.sequences[step.sequence], step.previous)});
+    starts.push_back(
+        {step.sequence, step.before, data::to_model(clock, client.sequences[step.sequence], step.previous)});
   return starts;
 }
 
@@ -85,8 +86,9 @@ TEST_P(NextEvents, have_the_intensity_of_the_scores_at_the_event) {
         model::predict({{&scored, {&held_out}}}, theta, federation::prediction_options(session.config(), 2, 20))[0][0];
     std::vector<double> expected;
     for (std::size_t i = 0; i < held_out.size(); ++i)
-      expected.insert(expected.end(), prediction[i].expected_intensity.begin(),
-                      prediction[i].expected_intensity.begin() + static_cast<std::ptrdiff_t>(held_out[i].events.size()));
+      expected.insert(
+          expected.end(), prediction[i].expected_intensity.begin(),
+          prediction[i].expected_intensity.begin() + static_cast<std::ptrdiff_t>(held_out[i].events.size()));
     const auto steps = evaluation::gap_steps(client.data, data::kTest);
     const auto starts = starts_of(clock, client.data, steps);
     ASSERT_EQ(steps.size(), expected.size());
