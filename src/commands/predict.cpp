@@ -1,11 +1,15 @@
 #include "commands/predict.hpp"
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "commands/archived_config.hpp"
 #include "commands/parallel.hpp"
+#include "config/error.hpp"
 #include "federation/run.hpp"
 
 namespace fedpp::commands {
@@ -15,17 +19,36 @@ struct PredictOptions {
   std::string directory;
   std::vector<std::string> overrides;
   federation::PredictionRequest request;
+  bool next_events = false;
 };
 
 constexpr const char* kExamples =
     "Examples:\n"
     "  fedpp predict out\n"
-    "  fedpp predict out --clients 0,3,7 --set evaluation.curve_points=1000 --out curves.h5";
+    "  fedpp predict out --clients 0,3,7 --set evaluation.curve_points=1000 --out curves.h5\n"
+    "  fedpp predict out --next-events                       when each sequence goes on: out/next_events.csv\n"
+    "  fedpp predict out --futures 100 --horizon 24          100 futures of each sequence: out/futures.csv";
 
-int predict(const PredictOptions& options) {
+void check_futures(const federation::ForecastRequest& forecast) {
+  const bool asked = forecast.paths > 0, ends = forecast.until || forecast.horizon;
+  if (forecast.paths < 0) throw UserError(fmt::format("--futures {}: must be at least 1", forecast.paths));
+  if (asked && forecast.until.has_value() == forecast.horizon.has_value())
+    throw UserError(fmt::format("--futures {}: give either --until or --horizon, so that they end", forecast.paths));
+  if (!asked && ends) throw UserError("--until and --horizon end the futures of --futures N: give it as well");
+  if (forecast.horizon && !(*forecast.horizon > 0 && std::isfinite(*forecast.horizon)))
+    throw UserError(fmt::format("--horizon {}: must be above 0 and finite", *forecast.horizon));
+  if (forecast.until && !std::isfinite(*forecast.until))
+    throw UserError(fmt::format("--until {}: must be finite", *forecast.until));
+}
+
+int predict(PredictOptions options) {
+  auto& forecast = options.request.forecast;
+  check_futures(forecast);
   return run_parallel([&](mpi::Communicator& world) {
     const config::Config config =
         read_on_rank_0(world, [&] { return read_archived_config(options.directory, options.overrides); });
+    if (options.next_events) forecast.next_events = config.output.directory + "/next_events.csv";
+    if (forecast.paths > 0) forecast.futures = config.output.directory + "/futures.csv";
     return federation::run_prediction(config, options.request, world);
   });
 }
@@ -34,12 +57,13 @@ int predict(const PredictOptions& options) {
 
 void add_predict(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<PredictOptions>();
-  CLI::App* command = app.add_subcommand("predict", "Write intensity curves with 5, 50 and 95 % bands to HDF5");
+  CLI::App* command = app.add_subcommand(
+      "predict", "Write intensity curves with 5, 50 and 95 % bands to HDF5; when sequences go on, to CSV");
   command->footer(kExamples);
   command->add_option("DIR", options->directory, "Folder that 'fedpp train' wrote")->required();
   command
       ->add_option("--clients", options->request.clients,
-                   "Clients, from 0 (default: the first evaluation.curve_clients)")
+                   "Clients, from 0 (default: curves of the first evaluation.curve_clients, the rest of all)")
       ->type_name("C,C,...")
       ->delimiter(',');
   command->add_option("--state", options->request.state, "The round with the best validation score, or the last one")
@@ -48,6 +72,13 @@ void add_predict(CLI::App& app, Action& chosen) {
   command->add_option("--out", options->request.file, "Result file (default: DIR/prediction.h5)")
       ->type_name("FILE")
       ->check(not_empty);
+  auto& forecast = options->request.forecast;
+  command->add_flag("--next-events", options->next_events,
+                    "Expected time and quantiles of the next event of every sequence, to DIR/next_events.csv");
+  command->add_option("--futures", forecast.paths, "Draw N futures of every sequence, to DIR/futures.csv")
+      ->type_name("N");
+  command->add_option("--until", forecast.until, "Futures end at time T of the file")->type_name("T");
+  command->add_option("--horizon", forecast.horizon, "Futures end H after their sequence's end")->type_name("H");
   add_set_option(*command, options->overrides);
   command->callback([options, &chosen] { chosen = [options] { return predict(*options); }; });
 }

@@ -210,6 +210,7 @@ struct Evaluation {
   std::int64_t curve_points = 400;
   std::int64_t curve_clients = 4;
   bool trivial_models = true;
+  bool next_event = false;
 
   template <class V>
   void visit(V& v) {
@@ -218,6 +219,8 @@ struct Evaluation {
     v("curve_points", curve_points, "points of the intensity curves in result.h5", at_least(2));
     v("curve_clients", curve_clients, "clients whose curves are written", at_least(0));
     v("trivial_models", trivial_models, "score the trivial models beside ours");
+    v("next_event", next_event,
+      "'chronological': errors of the next event's time on validation and test, one step ahead");
   }
 };
 

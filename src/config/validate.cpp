@@ -97,6 +97,13 @@ void check_federation(Checker& check, const Data& data, const Federation& federa
                "early stopping needs validation scores: set federation.validate_every to at least 1");
 }
 
+void check_evaluation(Checker& check, const Data& data, const Evaluation& evaluation) {
+  check.demand(!evaluation.next_event || data.protocol == "chronological", "evaluation.next_event",
+               fmt::format("protocol \"{}\" scores streams laid over each other, not one sequence's next event: set "
+                           "data.protocol = \"chronological\", or leave evaluation.next_event = false",
+                           data.protocol));
+}
+
 }  // namespace
 
 void throw_if_any(const std::vector<std::string>& mistakes) {
@@ -109,6 +116,7 @@ void validate(const Config& config, const Origins& origins) {
   check_data(check, config.data);
   check_model(check, config.data, config.model);
   check_federation(check, config.data, config.federation);
+  check_evaluation(check, config.data, config.evaluation);
   throw_if_any(check.mistakes);
 }
 

@@ -9,6 +9,8 @@
 #include "config/error.hpp"
 #include "config/version.hpp"
 #include "data/summary.hpp"
+#include "federation/futures.hpp"
+#include "federation/next_events.hpp"
 #include "federation/run.hpp"
 #include "federation/scoring.hpp"
 #include "gpu/runtime.hpp"
@@ -88,6 +90,12 @@ Scores score_states(Session& session, const RunState& state, bool best) {
   }
   scores.json["calibration"] = {{"ks", ks}, {"increments", increments}, {"clients", clients}};
 
+  if (session.config().evaluation.next_event) {
+    const auto gaps = next_event_errors(session, theta);
+    scores.table += "\n" + evaluation::to_text(gaps);
+    scores.json["next_event"] = evaluation::to_json(gaps);
+  }
+
   // The other state's total, so that the choice by validation can be judged.
   for (std::size_t k = 0; k < last.size(); ++k) session.owned()[k].model.state = last[k];
   if (best && state.stopping.best_round >= 0 && state.stopping.best_round + 1 != state.next_round) {
@@ -160,23 +168,37 @@ int run_evaluation(const config::Config& config, const EvaluationRequest& reques
 int run_prediction(const config::Config& config, const PredictionRequest& request, mpi::Communicator& world) {
   const std::string path = request.file.empty() ? config.output.directory + "/prediction.h5" : request.file;
   check_result_file(world, path);
+  for (const auto& file : {request.forecast.next_events, request.forecast.futures})
+    if (!file.empty()) check_result_file(world, file);
   const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
   const auto header = read_header(newest_checkpoint_of(config, world), world);
   Session session(config, world, header.inputs);
   std::vector<std::int64_t> clients = request.clients;
   std::sort(clients.begin(), clients.end());
   clients.erase(std::unique(clients.begin(), clients.end()), clients.end());
-  if (clients.empty())
-    for (std::int64_t c = 0; c < std::min(config.evaluation.curve_clients, session.clients()); ++c)
-      clients.push_back(c);
+  const bool forecast = !request.forecast.next_events.empty() || !request.forecast.futures.empty();
+  std::vector<std::int64_t> forecast_clients = clients;
+  for (std::int64_t c = 0; request.clients.empty() && c < session.clients(); ++c) {
+    if (c < config.evaluation.curve_clients) clients.push_back(c);
+    forecast_clients.push_back(c);
+  }
   mpi::together(world, [&] {
     for (const auto c : clients)
       if (c < 0 || c >= session.clients())
         throw UserError(fmt::format("--clients {}: there are clients 0 to {}", c, session.clients() - 1));
+    if (forecast) check_forecast(session, request.forecast);
   });
   const RunState state = read_checkpoint(session, header);
-  write_curves(session, select_state(session, state, request.state == "best"), clients, {}, path);
+  const auto& theta = select_state(session, state, request.state == "best");
+  write_curves(session, theta, clients, {}, path);
   if (world.is_root()) fmt::print("Intensities of {} clients written to {}\n", clients.size(), path);
+  if (!forecast) return 0;
+  const auto cut = write_forecast(session, theta, forecast_clients, request.forecast);
+  if (!world.is_root()) return 0;
+  for (const auto& [what, file] :
+       {std::pair{"Next events", request.forecast.next_events}, std::pair{"Futures", request.forecast.futures}})
+    if (!file.empty()) fmt::print("{} of {} clients written to {}\n", what, forecast_clients.size(), file);
+  if (cut > 0) fmt::print("{} futures were stopped at {} events, before their end\n", cut, kMostDrawn);
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/options.hpp"
+#include "federation/forecast.hpp"
 #include "mpi/communicator.hpp"
 
 namespace fedpp::federation {
@@ -36,9 +37,10 @@ struct EvaluationRequest {
 int run_evaluation(const config::Config& config, const EvaluationRequest& request, mpi::Communicator& world);
 
 struct PredictionRequest {
-  std::vector<std::int64_t> clients;  ///< empty: the first evaluation.curve_clients
+  std::vector<std::int64_t> clients;  ///< empty: the first evaluation.curve_clients, and all for the forecast
   std::string state = "best";         ///< or "last"
   std::string file;                   ///< "": prediction.h5 in output.directory
+  ForecastRequest forecast;
 };
 int run_prediction(const config::Config& config, const PredictionRequest& request, mpi::Communicator& world);
 

@@ -181,69 +181,100 @@ LevelUncertainty widen_to_expected_information(const gpu::Exec& exec, const Clie
 
 }  // namespace
 
+struct LatentPosterior::Fitted {
+  gpu::Exec exec;
+  PredictionOptions options;
+  std::vector<const Client*> clients;
+  std::vector<WeightPosterior> weights;
+  std::optional<ClientBatch> trained;
+  std::optional<LevelUncertainty> level;
+  std::vector<double> rates;
+};
+
+LatentPosterior::LatentPosterior(std::vector<const Client*> clients, const WeightPosterior& prior,
+                                 const PredictionOptions& options)
+    : fitted_(std::make_unique<Fitted>()) {
+  auto& fitted = *fitted_;
+  fitted.options = options;
+  fitted.clients = std::move(clients);
+  std::vector<ClientPoints> training;
+  for (const Client* client : fitted.clients) {
+    training.push_back({client, &client->training});
+    fitted.weights.push_back(client->state.started ? client->state.weights : prior);
+  }
+  const auto& exec = fitted.exec;
+  const auto& trained =
+      fitted.trained.emplace(training, fitted.weights, options.samples, options.model.jitter, false, false);
+  const auto& b = trained.batch();
+  const auto& f = trained.fields();
+  gpu::draw_weights(exec, b, f, {options.seed, kPredictionRound, 0, 0});
+  gpu::embed(exec, b, f, trained.encoder());
+  gpu::factorise(exec, b, f);
+  gpu::features(exec, b, f);
+  const bool bands = options.bands && options.e_steps > 0;
+  if (bands) bring_offsets_back(trained);
+  const double offset_precision = bands ? 1 / (kOffsetSd * kOffsetSd) : 0;
+  for (int step = 0; step < options.e_steps; ++step) e_step(exec, b, f, offset_precision);
+  exec.fence();
+  const int count = static_cast<int>(fitted.clients.size());
+  if (bands) fitted.level = widen_to_expected_information(exec, trained, count, options.samples);
+  std::vector<int> info;
+  gpu::to_host(f.info, info);
+  for (int k = 0; k < count; ++k)
+    for (int i = trained.realisation_begin(k); i < trained.realisation_begin(k + 1); ++i)
+      for (int sample = 0; sample < options.samples; ++sample)
+        if (info[static_cast<std::size_t>(i) * options.samples + sample] != 0)
+          throw UserError(fmt::format(
+              "client {}, realisation {}, sample {}: the Cholesky factorisation of K(z,z) fails at prediction even "
+              "with a relative jitter of {:g}",
+              fitted.clients[k]->id, i - trained.realisation_begin(k), sample, gpu::kJitterLimit));
+  gpu::to_host(f.rate, fitted.rates);
+}
+
+LatentPosterior::~LatentPosterior() = default;
+LatentPosterior::LatentPosterior(LatentPosterior&&) noexcept = default;
+
+std::vector<std::vector<RealisationPrediction>> LatentPosterior::at(
+    const std::vector<const std::vector<data::Realisation>*>& points) const {
+  const auto& fitted = *fitted_;
+  std::vector<ClientPoints> asked;
+  for (std::size_t k = 0; k < points.size(); ++k) asked.push_back({fitted.clients[k], points[k]});
+  auto predictions = at_points(fitted.exec, *fitted.trained, asked, fitted.weights, fitted.options, fitted.rates,
+                               fitted.level ? &*fitted.level : nullptr);
+  std::vector<std::vector<RealisationPrediction>> result(points.size());
+  std::size_t next = 0;
+  for (std::size_t k = 0; k < points.size(); ++k)
+    for (std::size_t i = 0; i < points[k]->size(); ++i) {
+      auto& prediction = predictions[next++];
+      const auto finite = [](const std::vector<double>& values) {
+        return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+      };
+      if (!finite(prediction.expected_log_intensity) || !finite(prediction.expected_intensity))
+        throw UserError(fmt::format(
+            "client {}, realisation {}: the predicted intensity is not finite; the posterior of the weights is "
+            "beyond what numbers hold",
+            fitted.clients[k]->id, i));
+      result[k].push_back(std::move(prediction));
+    }
+  return result;
+}
+
 std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::vector<PredictionRequest>& requests,
                                                                      const WeightPosterior& prior,
                                                                      const PredictionOptions& options) {
   const gpu::Region region("fedpp::predict");
-  const gpu::Exec exec;
   std::vector<std::vector<std::vector<RealisationPrediction>>> result(requests.size());
   std::vector<ClientPoints> training;
   for (const auto& r : requests) training.push_back({r.client, &r.client->training});
   for (const auto& [first, last] : blocks_of(training, options.samples, false, options.workspace_mb)) {
-    std::vector<WeightPosterior> weights;
-    for (int k = first; k < last; ++k) {
-      const auto& state = requests[k].client->state;
-      weights.push_back(state.started ? state.weights : prior);
-    }
-    const ClientBatch trained({training.begin() + first, training.begin() + last}, weights, options.samples,
-                              options.model.jitter, false, false);
-    const auto& b = trained.batch();
-    const auto& f = trained.fields();
-    gpu::draw_weights(exec, b, f, {options.seed, kPredictionRound, 0, 0});
-    gpu::embed(exec, b, f, trained.encoder());
-    gpu::factorise(exec, b, f);
-    gpu::features(exec, b, f);
-    const bool bands = options.bands && options.e_steps > 0;
-    if (bands) bring_offsets_back(trained);
-    const double offset_precision = bands ? 1 / (kOffsetSd * kOffsetSd) : 0;
-    for (int step = 0; step < options.e_steps; ++step) e_step(exec, b, f, offset_precision);
-    exec.fence();
-    std::optional<LevelUncertainty> level;
-    if (bands) level = widen_to_expected_information(exec, trained, last - first, options.samples);
-    std::vector<int> info;
-    gpu::to_host(f.info, info);
-    for (int k = first; k < last; ++k)
-      for (int i = trained.realisation_begin(k - first); i < trained.realisation_begin(k - first + 1); ++i)
-        for (int sample = 0; sample < options.samples; ++sample)
-          if (info[static_cast<std::size_t>(i) * options.samples + sample] != 0)
-            throw UserError(fmt::format(
-                "client {}, realisation {}, sample {}: the Cholesky factorisation of K(z,z) fails at prediction even "
-                "with a relative jitter of {:g}",
-                requests[k].client->id, i - trained.realisation_begin(k - first), sample, gpu::kJitterLimit));
-    std::vector<double> rates;
-    gpu::to_host(f.rate, rates);
-
-    const std::size_t sets = requests[first].points.size();
-    for (std::size_t set = 0; set < sets; ++set) {
-      std::vector<ClientPoints> points;
-      for (int k = first; k < last; ++k) points.push_back({requests[k].client, requests[k].points[set]});
-      auto predictions = at_points(exec, trained, points, weights, options, rates, level ? &*level : nullptr);
-      std::size_t next = 0;
-      for (int k = first; k < last; ++k) {
-        result[k].emplace_back();
-        for (std::size_t i = 0; i < requests[k].client->inducing.size(); ++i) {
-          auto& prediction = predictions[next++];
-          const auto finite = [](const std::vector<double>& values) {
-            return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
-          };
-          if (!finite(prediction.expected_log_intensity) || !finite(prediction.expected_intensity))
-            throw UserError(fmt::format(
-                "client {}, realisation {}: the predicted intensity is not finite; the posterior of the weights is "
-                "beyond what numbers hold",
-                requests[k].client->id, i));
-          result[k].back().push_back(std::move(prediction));
-        }
-      }
+    std::vector<const Client*> clients;
+    for (int k = first; k < last; ++k) clients.push_back(requests[k].client);
+    const LatentPosterior posterior(std::move(clients), prior, options);
+    for (std::size_t set = 0; set < requests[first].points.size(); ++set) {
+      std::vector<const std::vector<data::Realisation>*> points;
+      for (int k = first; k < last; ++k) points.push_back(requests[k].points[set]);
+      auto read = posterior.at(points);
+      for (int k = first; k < last; ++k) result[k].push_back(std::move(read[k - first]));
     }
   }
   return result;

@@ -2,6 +2,7 @@
 // its state, then the latent function's moments at any points, per sample of the weights.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "model/client.hpp"
@@ -30,13 +31,31 @@ struct PredictionOptions {
   bool bands = false;
 };
 
+/// The latent posteriors of some clients, brought up to date on their training points and then read at any number of
+/// sets of points. Clients that never took part predict with the prior's weights.
+class LatentPosterior {
+ public:
+  /// The clients must outlive this; their fields together must fit into memory (predict cuts them into blocks).
+  LatentPosterior(std::vector<const Client*> clients, const WeightPosterior& prior, const PredictionOptions& options);
+  ~LatentPosterior();
+  LatentPosterior(LatentPosterior&&) noexcept;
+
+  /// Result [client][realisation] at points [client], one entry per realisation each.
+  std::vector<std::vector<RealisationPrediction>> at(
+      const std::vector<const std::vector<data::Realisation>*>& points) const;
+
+ private:
+  struct Fitted;
+  std::unique_ptr<Fitted> fitted_;
+};
+
 /// One client's request: its posterior is brought up to date on its training points and read at each set of points.
 struct PredictionRequest {
   const Client* client = nullptr;
   std::vector<const std::vector<data::Realisation>*> points;  ///< sets, one entry per realisation each
 };
 
-/// Result [set][realisation] for each request. Clients that never took part predict with the prior's weights.
+/// Result [set][realisation] for each request, from LatentPosteriors of blocks of clients.
 std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::vector<PredictionRequest>& requests,
                                                                      const WeightPosterior& prior,
                                                                      const PredictionOptions& options);

@@ -71,6 +71,14 @@ class Usage(Case):
             self.assertEqual(list(self.folder.iterdir()), [])
         self.assertIn("--windows: ", self.refuses("import", "a.csv", "--out", "a.h5", "--windows", ""))
 
+    def test_futures_need_one_end(self):
+        self.assertIn("either --until or --horizon", self.refuses("predict", "out", "--futures", "3", env=NO_START))
+        self.assertIn("either --until or --horizon",
+                      self.refuses("predict", "out", "--futures", "3", "--until", "1", "--horizon", "2", env=NO_START))
+        self.assertIn("give it as well", self.refuses("predict", "out", "--horizon", "2", env=NO_START))
+        self.assertIn("--horizon -1", self.refuses("predict", "out", "--futures", "3", "--horizon", "-1", env=NO_START))
+        self.assertIn("--futures -3", self.refuses("predict", "out", "--futures", "-3", "--until", "1", env=NO_START))
+
     def test_checkpoint_needs_resume(self):
         self.assertIn("--resume", self.refuses("train", "run.toml", "--checkpoint", "x.h5"))
 

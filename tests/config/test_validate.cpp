@@ -58,7 +58,10 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{"model.periods=1", "data.clock=calendar", "model.encoder=rbf"}, "takes no periodic inputs"},
         Refusal{{"model.temperature=0.5"}, "no effect unless model.tempering = \"fixed\""},
         Refusal{{"data.clients=5"}, "federation.participants = 10: more than data.clients = 5"},
-        Refusal{{"federation.patience=3", "federation.validate_every=0"}, "early stopping needs validation scores"}));
+        Refusal{{"federation.patience=3", "federation.validate_every=0"}, "early stopping needs validation scores"},
+        Refusal{
+            {"data.protocol=population", "data.realisation=pooled", "data.test=b.csv", "evaluation.next_event=true"},
+            "not one sequence's next event"}));
 
 TEST(Validate, NamesTheLineOfTheKeyAtFault) {
   EXPECT_THAT(error_of(kMinimal + "clients = 4\n[federation]\nparticipants = 5\n"),

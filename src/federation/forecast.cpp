@@ -1,0 +1,149 @@
+#include "federation/forecast.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "config/error.hpp"
+#include "federation/futures.hpp"
+#include "federation/next_events.hpp"
+#include "io/atomic_file.hpp"
+#include "mpi/turns.hpp"
+
+namespace fedpp::federation {
+
+namespace {
+
+constexpr std::array kQuantiles{0.05, 0.25, 0.5, 0.75, 0.95};
+
+/// A client's rows of both files.
+struct Rows {
+  std::string next_events, futures;
+  std::int64_t cut = 0;
+};
+
+/// The end of a sequence: its last event, or the end of its observation where that is later. Model clock.
+double end_of(const data::Clock& clock, const data::ClientSequence& sequence) {
+  double end = sequence.times.back();
+  for (const auto& windows : sequence.windows)
+    if (!windows.empty()) end = std::max(end, windows.back().end);
+  return data::to_model(clock, sequence, end);
+}
+
+Rows rows_of(const Session& session, const OwnedClient& client, const model::WeightPosterior& theta,
+             const evaluation::GapGrid& grid, const ForecastRequest& request) {
+  const auto& clock = session.plan().clock;
+  const auto& sequences = client.data.sequences;
+  const double origin = session.plan().origin;
+  const NextEventReader reader(session, client, theta, grid);
+  std::vector<GapStart> ends;
+  for (std::size_t s = 0; s < sequences.size(); ++s)
+    ends.push_back({s, sequences[s].times.size(), end_of(clock, sequences[s])});
+  const auto in_file = [&](std::size_t s, double time) { return data::to_file(clock, sequences[s], time) + origin; };
+  const auto name = [&](std::size_t s) {
+    return fmt::format("{},{},{}", client.data.id, sequences[s].source, sequences[s].id);
+  };
+  Rows rows;
+  if (!request.next_events.empty()) {
+    const auto next = reader.after(ends);
+    for (std::size_t s = 0; s < next.size(); ++s) {
+      rows.next_events += fmt::format("{},{:.12g},{:.12g},{:.12g}", name(s), sequences[s].times.back() + origin,
+                                      in_file(s, ends[s].from), in_file(s, ends[s].from + next[s].expectation()));
+      for (const double q : kQuantiles)
+        rows.next_events += fmt::format(",{:.12g}", in_file(s, ends[s].from + next[s].quantile(q)));
+      rows.next_events += '\n';
+    }
+  }
+  if (request.futures.empty()) return rows;
+  std::vector<FuturePath> paths;
+  for (std::size_t s = 0; s < sequences.size(); ++s) {
+    const double until = request.until ? data::to_model(clock, sequences[s], *request.until - origin)
+                                       : ends[s].from + *request.horizon * clock.scale;
+    for (std::int64_t number = 0; number < request.paths; ++number)
+      paths.push_back(
+          {client.data.id, s, static_cast<std::uint32_t>(number), ends[s].from, until, reader.history(s), {}, false});
+  }
+  draw_futures(paths, session.seed(), [&](const std::vector<GapStart>& starts) { return reader.after(starts); });
+  for (const auto& path : paths) {
+    for (const double time : path.drawn)
+      fmt::format_to(std::back_inserter(rows.futures), "{},{},{:.12g}\n", name(path.sequence), path.number,
+                     in_file(path.sequence, time));
+    rows.cut += path.cut ? 1 : 0;
+  }
+  return rows;
+}
+
+/// Collective. The owners' texts in the order of the clients, after a header.
+void write_in_order(Session& session, const std::string& path, const std::string& header,
+                    const std::vector<std::int64_t>& clients, const std::map<std::int64_t, Rows>& rows,
+                    std::string Rows::* text) {
+  auto& world = session.world();
+  const std::string partial = path + ".partial";
+  const auto append = [&](const std::string& content, std::ios::openmode mode) {
+    std::ofstream file(partial, std::ios::binary | mode);
+    file << content;
+    file.close();
+    if (!file) throw io::Error(fmt::format("{}: cannot write (does its folder exist, is there space?)", partial));
+  };
+  try {
+    mpi::together(world, [&] {
+      if (world.is_root()) append(header, std::ios::trunc);
+    });
+    for (const auto c : clients)
+      mpi::together(world, [&] {
+        if (const auto found = rows.find(c); found != rows.end()) append(found->second.*text, std::ios::app);
+      });
+    mpi::together(world, [&] {
+      if (!world.is_root()) return;
+      io::flush_to_disk(partial);
+      io::rename_durably(partial, path);
+    });
+  } catch (...) {
+    if (world.is_root()) std::remove(partial.c_str());
+    throw;
+  }
+}
+
+}  // namespace
+
+void check_forecast(const Session& session, const ForecastRequest& request) {
+  const auto& config = session.config();
+  if (config.data.protocol != "chronological")
+    throw UserError(fmt::format(
+        "data.protocol = \"{}\": it scores streams laid over each other; the next event of a sequence is predicted "
+        "under \"chronological\" only",
+        config.data.protocol));
+  if (!request.futures.empty() && config.model.type_embedding > 0)
+    throw UserError(fmt::format(
+        "model.type_embedding = {}: the encoder reads types, but the model draws times without types, so futures "
+        "cannot go on from their own events: train with model.type_embedding = 0, or ask for the next event only",
+        config.model.type_embedding));
+}
+
+std::int64_t write_forecast(Session& session, const model::WeightPosterior& theta,
+                            const std::vector<std::int64_t>& clients, const ForecastRequest& request) {
+  const auto grid = next_event_grid(session);
+  std::map<std::int64_t, Rows> rows;
+  std::int64_t cut = 0;
+  mpi::together(session.world(), [&] {
+    for (const auto c : clients) {
+      if (!session.owns(c)) continue;
+      rows[c] = rows_of(session, session.owned(c), theta, grid, request);
+      cut += rows[c].cut;
+    }
+  });
+  const std::string key = "client,file,sequence";
+  if (!request.next_events.empty())
+    write_in_order(session, request.next_events, key + ",last_time,observed_until,expected,q05,q25,q50,q75,q95\n",
+                   clients, rows, &Rows::next_events);
+  if (!request.futures.empty())
+    write_in_order(session, request.futures, key + ",future,time\n", clients, rows, &Rows::futures);
+  return session.world().allreduce(cut, mpi::Op::sum, "metrics");
+}
+
+}  // namespace fedpp::federation

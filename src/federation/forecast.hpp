@@ -1,0 +1,30 @@
+// What 'fedpp predict' says about the time after the end of each sequence, as CSV (docs/results.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "federation/session.hpp"
+
+namespace fedpp::federation {
+
+/// Times in the file's unit.
+struct ForecastRequest {
+  std::string next_events;        ///< file for the next event of every sequence; "": none
+  std::string futures;            ///< file for drawn futures; "": none
+  std::int64_t paths = 0;         ///< futures of each sequence
+  std::optional<double> until;    ///< they end at this time of the file,
+  std::optional<double> horizon;  ///< or so long after the sequence's end
+};
+
+/// Collective. Throws UserError where the protocol or the model cannot answer.
+void check_forecast(const Session& session, const ForecastRequest& request);
+
+/// Collective. Writes the files for these clients (ascending), one posterior fit a client; the same bytes for any
+/// number of ranks. Returns the futures that were stopped before their end (FuturePath::cut).
+std::int64_t write_forecast(Session& session, const model::WeightPosterior& theta,
+                            const std::vector<std::int64_t>& clients, const ForecastRequest& request);
+
+}  // namespace fedpp::federation

@@ -1,0 +1,54 @@
+#include "federation/futures.hpp"
+
+#include <cmath>
+
+#include "data/random.hpp"
+#include "gpu/philox.hpp"
+
+namespace fedpp::federation {
+
+namespace {
+
+constexpr std::uint64_t kPurpose = 0x667574757265;  // "future": a key apart from training's
+
+/// Exp(1), the same for an event of a path wherever it is drawn.
+double exponential(std::uint64_t seed, const FuturePath& path) {
+  const auto key =
+      gpu::Philox::key(data::splitmix64(data::splitmix64(seed ^ kPurpose) ^ static_cast<std::uint64_t>(path.client)));
+  const auto sequence = static_cast<std::uint64_t>(path.sequence);
+  const gpu::Philox::Counter counter{{static_cast<std::uint32_t>(path.drawn.size()), path.number,
+                                      static_cast<std::uint32_t>(sequence),
+                                      static_cast<std::uint32_t>(sequence >> 32)}};
+  return -std::log(gpu::Philox::uniform(gpu::Philox::bits64(gpu::Philox::block(counter, key), 0)));
+}
+
+}  // namespace
+
+void draw_futures(std::vector<FuturePath>& paths, std::uint64_t seed,
+                  const std::function<std::vector<evaluation::NextEvent>(const std::vector<GapStart>&)>& after) {
+  std::vector<FuturePath*> active;
+  for (auto& path : paths)
+    if (path.from < path.until) active.push_back(&path);
+  while (!active.empty()) {
+    std::vector<GapStart> starts;
+    for (const auto* path : active)
+      starts.push_back({path->sequence, path->history.times.size(),
+                        path->drawn.empty() ? path->from : path->drawn.back(), &path->history});
+    const auto next = after(starts);
+    std::vector<FuturePath*> left;
+    for (std::size_t k = 0; k < active.size(); ++k) {
+      auto& path = *active[k];
+      const double time = starts[k].from + next[k].gap_at(exponential(seed, path));
+      if (!(time <= path.until)) continue;
+      path.cut = path.drawn.size() == kMostDrawn;
+      if (path.cut) continue;
+      path.drawn.push_back(time);
+      path.history.times.push_back(time);
+      path.history.types.push_back(0);  // unmarked; the encoder reads no types
+      left.push_back(&path);
+    }
+    active = std::move(left);
+  }
+}
+
+}  // namespace fedpp::federation

@@ -1,0 +1,166 @@
+#include "federation/next_events.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "federation/scoring.hpp"
+#include "gpu/fields.hpp"
+#include "mpi/turns.hpp"
+
+namespace fedpp::federation {
+
+namespace {
+
+constexpr double kHorizonInLongestGaps = 4;
+constexpr std::array kHeldOut{data::kValidation, data::kTest};
+const std::array<const char*, 5> kPredictors{"fedpp, expectation", "fedpp, median", "mean gap", "median gap",
+                                             "Hawkes, exponential"};
+
+std::vector<data::Realisation> streams_of(const Session& session, const OwnedClient& client) {
+  static constexpr std::array<data::Split, 3> every{data::kTrain, data::kValidation, data::kTest};
+  auto whole = data::make_realisations(client.data, session.rules(), every, 1.0);
+  std::vector<data::Realisation> streams(whole.size());
+  for (std::size_t i = 0; i < whole.size(); ++i) streams[i].streams = std::move(whole[i].streams);
+  return streams;
+}
+
+model::PredictionOptions options_of(const Session& session) {
+  const auto& config = session.config();
+  return prediction_options(config, static_cast<int>(config.evaluation.samples),
+                            static_cast<int>(config.evaluation.e_steps));
+}
+
+/// The grid in the file's unit of time.
+evaluation::GapGrid in_file_unit(evaluation::GapGrid grid, double scale) {
+  for (auto* values : {&grid.edges, &grid.nodes, &grid.weights})
+    for (double& value : *values) value /= scale;
+  return grid;
+}
+
+}  // namespace
+
+evaluation::GapGrid next_event_grid(Session& session) {
+  const auto& clock = session.plan().clock;
+  std::vector<double> mine;
+  for (const auto& client : session.owned()) {
+    const auto sums = data::gap_sums(client.data, clock);
+    double longest = 0;
+    for (const auto& step : evaluation::gap_steps(client.data, data::kTrain))
+      longest = std::max(longest, step.gap * clock.scale);
+    mine.insert(mine.end(), {sums.count, sums.sum, sums.squares, longest});
+  }
+  const auto all = session.share(mine, 4, "extents");
+  data::GapSums total;
+  double longest = 0;
+  for (std::size_t k = 0; k < all.size(); k += 4) {
+    total.count += all[k];
+    total.sum += all[k + 1];
+    total.squares += all[k + 2];
+    longest = std::max(longest, all[k + 3]);
+  }
+  if (!(longest > 0)) longest = clock.window;  // every client's training events are at one time
+  return evaluation::gap_grid(data::gap_scale(total).floor(), kHorizonInLongestGaps * longest, evaluation::kGapCells);
+}
+
+NextEventReader::NextEventReader(const Session& session, const OwnedClient& client, const model::WeightPosterior& theta,
+                                 const evaluation::GapGrid& grid)
+    : grid_(grid),
+      pooled_(session.rules().pooled),
+      history_(session.rules().history),
+      budget_(session.config().backend.workspace_mb * 1e6 / sizeof(double)),
+      samples_(static_cast<int>(session.config().evaluation.samples)),
+      scored_(scoring_client(session, client, data::kTest)),
+      streams_(streams_of(session, client)),
+      posterior_({&scored_}, theta, options_of(session)) {}
+
+data::Stream NextEventReader::history(std::size_t sequence) const {
+  const auto& streams = streams_[realisation(sequence)].streams;
+  return history_ ? streams[pooled_ ? sequence : 0] : data::Stream{};
+}
+
+double NextEventReader::doubles(const GapStart& start) const {
+  const gpu::ClientExtent client{samples_, scored_.embedding.encoder};
+  const int inducing = static_cast<int>(scored_.inducing.front().times.size());
+  gpu::RealisationExtent extent{0, inducing, static_cast<int>(grid_.nodes.size()), {}}, none{0, inducing, 0, {}};
+  if (start.path != nullptr) extent.streams = {static_cast<int>(start.path->times.size())};
+  return static_cast<double>(gpu::field_doubles(client, extent, false) - gpu::field_doubles(client, none, false));
+}
+
+std::vector<evaluation::NextEvent> NextEventReader::after(const std::vector<GapStart>& starts) const {
+  std::vector<evaluation::NextEvent> result;
+  result.reserve(starts.size());
+  for (std::size_t first = 0, last; first < starts.size(); first = last) {
+    auto asked = streams_;
+    std::vector<std::pair<std::size_t, std::size_t>> at;  // realisation and first node of each start
+    double used = 0;
+    for (last = first; last < starts.size(); ++last) {
+      const auto& start = starts[last];
+      used += doubles(start);
+      if (last > first && used > budget_) break;
+      const std::size_t i = realisation(start.sequence);
+      auto& r = asked[i];
+      at.emplace_back(i, r.nodes.size());
+      for (const double gap : grid_.nodes) r.nodes.push_back(start.from + gap);
+      r.node_weights.resize(r.nodes.size(), 1.0);
+      if (!history_) continue;
+      int stream = pooled_ ? static_cast<int>(start.sequence) : 0;
+      if (start.path != nullptr) {
+        stream = static_cast<int>(r.streams.size());
+        r.streams.push_back(*start.path);
+      }
+      const int before = static_cast<int>(std::min(start.before, r.streams[stream].times.size()));
+      r.node_history.resize(r.nodes.size(), {stream, before});
+    }
+    const auto read = posterior_.at({&asked})[0];
+    for (const auto& [i, node] : at)
+      result.emplace_back(grid_, std::span(read[i].expected_intensity).subspan(node, grid_.nodes.size()));
+  }
+  return result;
+}
+
+evaluation::GapTable next_event_errors(Session& session, const model::WeightPosterior& theta) {
+  const auto& clock = session.plan().clock;
+  const auto grid = next_event_grid(session), file_grid = in_file_unit(grid, clock.scale);
+  constexpr std::size_t kSums = 1 + 2 * kPredictors.size();  // of a client and split: steps, then squares and absolutes
+  std::vector<double> mine;
+  mpi::together(session.world(), [&] {
+    for (const auto& client : session.owned()) {
+      const NextEventReader reader(session, client, theta, grid);
+      const auto typical = evaluation::typical_gap(client.data);
+      for (const auto split : kHeldOut) {
+        const auto steps = evaluation::gap_steps(client.data, split);
+        std::vector<GapStart> starts;
+        for (const auto& step : steps)
+          starts.push_back(
+              {step.sequence, step.before, data::to_model(clock, client.data.sequences[step.sequence], step.previous)});
+        const auto ours = reader.after(starts);
+        const auto hawkes = evaluation::hawkes_gaps(client.data, steps, file_grid);
+        std::array<evaluation::GapErrors, kPredictors.size()> errors{};
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+          const std::array<double, kPredictors.size()> predicted{ours[i].expectation() / clock.scale,
+                                                                 ours[i].quantile(0.5) / clock.scale, typical.mean,
+                                                                 typical.median, hawkes[i]};
+          for (std::size_t p = 0; p < predicted.size(); ++p) errors[p].add(predicted[p], steps[i].gap);
+        }
+        mine.push_back(static_cast<double>(steps.size()));
+        for (const auto& e : errors) mine.insert(mine.end(), {e.squares, e.absolute});
+      }
+    }
+  });
+  const auto all = session.share(mine, kHeldOut.size() * kSums, "scores");
+  evaluation::GapTable table;
+  table.unit = session.config().data.time_unit;
+  table.horizon = grid.horizon() / clock.scale;
+  for (const auto* name : kPredictors) table.rows.push_back({name, {}});
+  for (std::size_t at = 0; at < all.size();)
+    for (std::size_t split = 0; split < kHeldOut.size(); ++split, at += kSums) {
+      table.events[split] += all[at];
+      for (std::size_t p = 0; p < kPredictors.size(); ++p) {
+        table.rows[p].errors[split].squares += all[at + 1 + 2 * p];
+        table.rows[p].errors[split].absolute += all[at + 2 + 2 * p];
+      }
+    }
+  return table;
+}
+
+}  // namespace fedpp::federation

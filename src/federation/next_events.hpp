@@ -1,0 +1,60 @@
+// When the next event of a client's sequences comes: the intensity that follows a piece of history with nothing added
+// to it, read from the client's posterior on a grid of gaps for many pieces at once.
+#pragma once
+
+#include <vector>
+
+#include "evaluation/gap_errors.hpp"
+#include "evaluation/next_event.hpp"
+#include "federation/session.hpp"
+#include "model/prediction.hpp"
+
+namespace fedpp::federation {
+
+/// Collective. The grid of gaps on the model's clock, common to all clients: down to data::GapScale::floor of the
+/// training gaps, up to four times the longest of them.
+evaluation::GapGrid next_event_grid(Session& session);
+
+/// A place from which the next event is looked for, on the model's clock.
+struct GapStart {
+  std::size_t sequence = 0;            ///< index into ClientData::sequences
+  std::size_t before = 0;              ///< times of the history that are known
+  double from = 0;                     ///< not before the last of them: no event in between
+  const data::Stream* path = nullptr;  ///< a history of its own in place of the sequence's (history encoders)
+};
+
+/// One client's posterior as a score of its test windows reads it, fitted once. Protocol 'chronological'. The session,
+/// the client and the grid must outlive this.
+class NextEventReader {
+ public:
+  NextEventReader(const Session& session, const OwnedClient& client, const model::WeightPosterior& theta,
+                  const evaluation::GapGrid& grid);
+
+  NextEventReader(const NextEventReader&) = delete;  // the posterior points at the client here
+
+  /// The gap's distribution after each start, from E[lambda] (over the posterior of weights and latent function); in
+  /// batches whose work space stays below backend.workspace_mb. A start's result does not depend on the others.
+  std::vector<evaluation::NextEvent> after(const std::vector<GapStart>& starts) const;
+
+  /// The history of a sequence as the encoder sees it; empty for encoders of time alone.
+  data::Stream history(std::size_t sequence) const;
+
+ private:
+  std::size_t realisation(std::size_t sequence) const { return pooled_ ? 0 : sequence; }
+  /// Work space of a start in doubles.
+  double doubles(const GapStart& start) const;
+
+  const evaluation::GapGrid& grid_;
+  bool pooled_, history_;
+  double budget_;  ///< doubles a batch
+  int samples_;
+  model::Client scored_;
+  std::vector<data::Realisation> streams_;  ///< the client's own, without points
+  model::LatentPosterior posterior_;
+};
+
+/// Collective. Errors of the next event's time on validation and test windows (docs/results.md), ours beside the
+/// simple predictors, from the clients' states and theta. Protocol 'chronological'.
+evaluation::GapTable next_event_errors(Session& session, const model::WeightPosterior& theta);
+
+}  // namespace fedpp::federation

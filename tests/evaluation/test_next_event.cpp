@@ -1,0 +1,143 @@
+// The next event's time against closed forms and brute-force thinning.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <random>
+
+#include "evaluation/next_event.hpp"
+
+namespace {
+
+using namespace fedpp::evaluation;
+
+using Intensity = std::function<double(double)>;
+
+std::vector<double> at_nodes(const GapGrid& grid, const Intensity& intensity) {
+  std::vector<double> values;
+  for (const double gap : grid.nodes) values.push_back(intensity(gap));
+  return values;
+}
+
+TEST(GapGrid, covers_the_horizon_in_cells_of_equal_logarithmic_width) {
+  const double floor = 1e-3, horizon = 50;
+  const auto grid = gap_grid(floor, horizon, 10);
+  ASSERT_EQ(grid.edges.size(), 11u);
+  EXPECT_EQ(grid.edges.front(), 0);
+  EXPECT_EQ(grid.edges.back(), horizon);
+  const double width = std::log((horizon + floor) / floor) / 10;
+  for (int c = 0; c < 10; ++c) {
+    EXPECT_NEAR(std::log((grid.edges[c + 1] + floor) / (grid.edges[c] + floor)), width, 1e-12);
+    EXPECT_NEAR(grid.weights[2 * c] + grid.weights[2 * c + 1], grid.edges[c + 1] - grid.edges[c], 1e-12);
+    EXPECT_LT(grid.edges[c], grid.nodes[2 * c]);
+    EXPECT_LT(grid.nodes[2 * c], grid.nodes[2 * c + 1]);
+    EXPECT_LT(grid.nodes[2 * c + 1], grid.edges[c + 1]);
+  }
+}
+
+TEST(NextEvent, of_a_constant_rate_is_exponential_within_and_beyond_the_horizon) {
+  for (const double horizon : {0.2, 30.0}) {
+    const auto grid = gap_grid(1e-2, horizon, 8);
+    const double rate = 0.7;
+    const auto values = at_nodes(grid, [&](double) { return rate; });
+    const NextEvent next(grid, values);
+    EXPECT_NEAR(next.expectation(), 1 / rate, 1e-9);
+    for (const double q : {0.0, 0.05, 0.5, 0.95, 0.999}) EXPECT_NEAR(next.quantile(q), -std::log1p(-q) / rate, 1e-11);
+    for (const double gap : {0.0, 0.1, 3.0, 40.0}) EXPECT_NEAR(next.survival(gap), std::exp(-rate * gap), 1e-12);
+  }
+}
+
+TEST(NextEvent, of_a_step_at_an_edge_is_exact) {
+  const auto grid = gap_grid(1e-2, 20, 16);
+  const double change = grid.edges[9], low = 0.3, high = 2;
+  const auto values = at_nodes(grid, [&](double g) { return g < change ? low : high; });
+  const NextEvent next(grid, values);
+  EXPECT_NEAR(next.expectation(), -std::expm1(-low * change) / low + std::exp(-low * change) / high, 1e-9);
+  const double q = 0.9, exposure = -std::log(1 - q);
+  EXPECT_NEAR(next.quantile(q), change + (exposure - low * change) / high, 1e-12);
+}
+
+TEST(NextEvent, of_weibull_gaps_is_near_the_closed_form_on_the_grid_that_scores_use) {
+  for (const double shape : {0.6, 1.5, 3.0}) {  // falling and rising intensities shape g^(shape-1)
+    const auto grid = gap_grid(1e-4, 60, kGapCells);
+    const auto values = at_nodes(grid, [&](double g) { return shape * std::pow(g, shape - 1); });
+    const NextEvent next(grid, values);
+    const double mean = std::tgamma(1 + 1 / shape);
+    EXPECT_NEAR(next.expectation() / mean, 1, 0.002) << shape;
+    for (const double q : {0.05, 0.25, 0.5, 0.75, 0.95}) {
+      const double exact = std::pow(-std::log(1 - q), 1 / shape);
+      EXPECT_NEAR(next.quantile(q) / exact, 1, 0.01) << shape << ' ' << q;
+    }
+  }
+}
+
+TEST(NextEvent, converges_in_the_fourth_power_of_the_cells_width) {
+  const double shape = 1.5, mean = std::tgamma(1 + 1 / shape);
+  std::vector<double> errors;
+  for (const int cells : {20, 40, 80}) {
+    const auto grid = gap_grid(1e-3, 60, cells);
+    const auto values = at_nodes(grid, [&](double g) { return shape * std::pow(g, shape - 1); });
+    errors.push_back(std::abs(NextEvent(grid, values).expectation() - mean));
+  }
+  EXPECT_NEAR(errors[0] / errors[1], 16, 3);
+  EXPECT_NEAR(errors[1] / errors[2], 16, 3);
+}
+
+/// Gaps of an intensity of time by thinning.
+std::vector<double> thinned(const Intensity& intensity, double bound, int draws) {
+  std::mt19937_64 engine(3);
+  std::exponential_distribution<double> exponential(bound);
+  std::uniform_real_distribution<double> uniform(0, bound);
+  std::vector<double> gaps;
+  while (static_cast<int>(gaps.size()) < draws) {
+    double t = exponential(engine);
+    while (uniform(engine) >= intensity(t)) t += exponential(engine);
+    gaps.push_back(t);
+  }
+  std::sort(gaps.begin(), gaps.end());
+  return gaps;
+}
+
+TEST(NextEvent, agrees_with_thinning_after_a_burst) {
+  // Excited, then silent, then steady: a Hawkes decay times a refractory gap.
+  const Intensity intensity = [](double g) { return (1 - std::exp(-8 * g)) * (0.25 + 2 * std::exp(-1.5 * g)); };
+  const int draws = 200000;
+  const auto gaps = thinned(intensity, 2.25, draws);
+  const auto grid = gap_grid(1e-3, 40, kGapCells);
+  const auto values = at_nodes(grid, intensity);
+  const NextEvent next(grid, values);
+  const double mean = std::accumulate(gaps.begin(), gaps.end(), 0.0) / draws;
+  double squares = 0;
+  for (const double g : gaps) squares += (g - mean) * (g - mean);
+  EXPECT_NEAR(next.expectation(), mean, 4 * std::sqrt(squares) / draws + 0.001 * mean);
+  for (const double q : {0.05, 0.25, 0.5, 0.75, 0.95}) {
+    const double below =
+        static_cast<double>(std::lower_bound(gaps.begin(), gaps.end(), next.quantile(q)) - gaps.begin());
+    EXPECT_NEAR(below / draws, q, 4 * std::sqrt(q * (1 - q) / draws) + 0.001) << q;
+  }
+}
+
+TEST(NextEvent, draws_by_inverting_the_compensator) {
+  const auto grid = gap_grid(1e-3, 5, kGapCells);
+  const auto values = at_nodes(grid, [](double g) { return g / (1 + g); });
+  const NextEvent next(grid, values);
+  for (const double exposure : {0.0, 1e-6, 0.3, 2.0, 9.0})
+    EXPECT_NEAR(next.compensator(next.gap_at(exposure)), exposure, 1e-12) << exposure;
+}
+
+TEST(NextEvent, may_never_come) {
+  const auto grid = gap_grid(1e-2, 10, 8);
+  std::vector<double> values(grid.nodes.size(), 0.1);
+  values[14] = values[15] = 0;  // the last cell
+  const NextEvent next(grid, values);
+  EXPECT_TRUE(std::isinf(next.expectation()));
+  EXPECT_TRUE(std::isinf(next.quantile(0.99)));
+  EXPECT_LT(next.quantile(0.05), 1);
+  const std::vector<double> nothing(grid.nodes.size(), 0.0);
+  EXPECT_TRUE(std::isinf(NextEvent(grid, nothing).quantile(0.05)));
+  EXPECT_EQ(NextEvent(grid, nothing).survival(100), 1);
+}
+
+}  // namespace

@@ -1,0 +1,150 @@
+// What follows a piece of history: at the next event it is the intensity that scores that event, and a path's own
+// history counts as a sequence's.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "federation/next_events.hpp"
+#include "federation/scoring.hpp"
+#include "gpu/runtime.hpp"
+
+namespace {
+
+using namespace fedpp;
+using federation::GapStart;
+using federation::NextEventReader;
+
+/// Three clients with bursts and ties in a file of their own.
+class Federation {
+ public:
+  Federation(const std::string& encoder, const std::string& realisation) {
+    static const gpu::Runtime runtime(0, "auto");  // Kokkos starts once in a process
+    path_ = std::filesystem::temp_directory_path() / ("fedpp_next_events_" + std::to_string(::getpid()) + ".csv");
+    std::mt19937_64 engine(7);
+    std::exponential_distribution<double> gap(1);
+    std::ofstream file(path_);
+    file << "sequence,time,type\n";
+    for (int sequence = 0; sequence < 7; ++sequence) {
+      double t = 100 * sequence;
+      for (int event = 0; event < 24; ++event) {
+        if (event % 9 != 5) t += (event % 4 == 0 ? 4 : 0.3) * gap(engine);
+        file << sequence << ',' << t << ",0\n";
+      }
+    }
+    file.close();
+    config_.data.train = {path_};
+    config_.data.clients = 3;
+    config_.data.partition = "homogeneous";
+    config_.data.realisation = realisation;
+    config_.model.encoder = encoder;
+    config_.model.width = 6;
+    config_.model.layers = 1;
+    config_.model.inducing = 9;
+    config_.evaluation.samples = 2;
+    config_.evaluation.e_steps = 20;
+    session_.emplace(config_, world_);
+  }
+  ~Federation() { std::filesystem::remove(path_); }
+
+  federation::Session& session() { return *session_; }
+
+ private:
+  mpi::Communicator world_ = mpi::Communicator::world();
+  std::filesystem::path path_;
+  config::Config config_;
+  std::optional<federation::Session> session_;
+};
+
+std::vector<GapStart> starts_of(const data::Clock& clock, const data::ClientData& client,
+                                const std::vector<evaluation::GapStep>& steps) {
+  std::vector<GapStart> starts;
+  for (const auto& step : steps)
+    starts.push_back(
+        {step.sequence, step.before, data::to_model(clock, client.sequences[step.sequence], step.previous)});
+  return starts;
+}
+
+class NextEvents : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
+
+/// A grid with which compensator(1) is the intensity at one gap.
+evaluation::GapGrid only_at(double gap) { return {{0, 1}, {gap, 2 * gap}, {1, 0}}; }
+
+TEST_P(NextEvents, have_the_intensity_of_the_scores_at_the_event) {
+  const auto [encoder, realisation] = GetParam();
+  Federation federation(encoder, realisation);
+  auto& session = federation.session();
+  const auto& theta = session.initial_prior();
+  const auto& clock = session.plan().clock;
+  for (const auto& client : session.owned()) {
+    const auto scored = federation::scoring_client(session, client, data::kTest);
+    const auto held_out = data::held_out_realisations(client.data, session.rules(), data::kTest);
+    const auto prediction =
+        model::predict({{&scored, {&held_out}}}, theta, federation::prediction_options(session.config(), 2, 20))[0][0];
+    std::vector<double> expected;
+    for (std::size_t i = 0; i < held_out.size(); ++i)
+      expected.insert(
+          expected.end(), prediction[i].expected_intensity.begin(),
+          prediction[i].expected_intensity.begin() + static_cast<std::ptrdiff_t>(held_out[i].events.size()));
+    const auto steps = evaluation::gap_steps(client.data, data::kTest);
+    const auto starts = starts_of(clock, client.data, steps);
+    ASSERT_EQ(steps.size(), expected.size());
+    ASSERT_GT(steps.size(), 5u);
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+      const auto grid = only_at(steps[k].gap * clock.scale);
+      const NextEventReader reader(session, client, theta, grid);
+      EXPECT_NEAR(reader.after(starts)[k].compensator(1) / expected[k], 1, 1e-9) << k;
+    }
+  }
+}
+
+TEST_P(NextEvents, of_a_path_are_those_of_the_sequence_that_it_copies) {
+  const auto [encoder, realisation] = GetParam();
+  Federation federation(encoder, realisation);
+  auto& session = federation.session();
+  const auto grid = federation::next_event_grid(session);
+  for (const auto& client : session.owned()) {
+    const NextEventReader reader(session, client, session.initial_prior(), grid);
+    const auto starts = starts_of(session.plan().clock, client.data, evaluation::gap_steps(client.data, data::kTest));
+    std::vector<data::Stream> paths;
+    for (const auto& start : starts) {
+      paths.push_back(reader.history(start.sequence));
+      ASSERT_LT(start.before, paths.back().times.size());
+      paths.back().times.resize(start.before);
+      paths.back().types.resize(start.before);
+    }
+    auto on_paths = starts;
+    for (std::size_t k = 0; k < starts.size(); ++k) on_paths[k].path = &paths[k];
+    const auto along = reader.after(starts), on = reader.after(on_paths);
+    for (std::size_t k = 0; k < starts.size(); ++k) {
+      EXPECT_EQ(on[k].expectation(), along[k].expectation()) << k;
+      EXPECT_EQ(reader.after({on_paths[k]})[0].expectation(), along[k].expectation()) << k;
+    }
+    // The same number of events at other times is another history.
+    for (double& t : paths[0].times) t -= 0.5 * (starts[0].from - t);
+    EXPECT_NE(reader.after(on_paths)[0].expectation(), along[0].expectation());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Encoders, NextEvents,
+                         testing::Combine(testing::Values("lstm", "attention"),
+                                          testing::Values("pooled", "per-sequence")),
+                         [](const auto& test) {
+                           return std::string(std::get<0>(test.param)) +
+                                  (std::string(std::get<1>(test.param)) == "pooled" ? "_pooled" : "_per_sequence");
+                         });
+
+TEST(NextEventGrid, reaches_four_times_the_longest_training_gap) {
+  Federation federation("deep-kernel", "pooled");
+  auto& session = federation.session();
+  double longest = 0;
+  for (const auto& client : session.owned())
+    for (const auto& step : evaluation::gap_steps(client.data, data::kTrain)) longest = std::max(longest, step.gap);
+  longest = session.world().max(longest, "test");
+  EXPECT_NEAR(federation::next_event_grid(session).horizon(), 4 * longest * session.plan().clock.scale, 1e-9);
+}
+
+}  // namespace
