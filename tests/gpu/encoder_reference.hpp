@@ -288,7 +288,7 @@ inline Vector derivatives(const Model& model, const Vector& weights, const std::
     const std::size_t count = std::min(kAtOnce, directions.size() - first);
     std::vector<Tangents<kAtOnce>> w(weights.begin(), weights.end());
     for (std::size_t k = 0; k < count; ++k)
-      for (std::size_t j = 0; j < w.size(); ++j) w[j].along[k] = directions[first + k][j];
+      for (std::size_t j = 0; j < directions[first + k].size(); ++j) w[j].along[k] = directions[first + k][j];
     const auto h = embed(model, w, streams, points);
     Tangents<kAtOnce> sum;
     for (std::size_t n = 0; n < h.size(); ++n)
