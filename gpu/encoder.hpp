@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -80,9 +81,9 @@ class EncoderFamily {
                           bool with_gradient) const = 0;
 };
 
-/// The registered families; by kind, and by name (nullptr: none of that name).
+/// The registered families; by kind, and the kind of a name (nothing: there is none).
 const std::vector<const EncoderFamily*>& encoder_families();
 const EncoderFamily& encoder_family(EncoderKind kind);
-const EncoderFamily* encoder_family(const std::string& name);
+std::optional<EncoderKind> encoder_kind(const std::string& name);
 
 }  // namespace fedpp::gpu

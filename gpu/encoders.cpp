@@ -16,10 +16,10 @@ const std::vector<const EncoderFamily*>& encoder_families() {
 
 const EncoderFamily& encoder_family(EncoderKind kind) { return *encoder_families()[static_cast<std::size_t>(kind)]; }
 
-const EncoderFamily* encoder_family(const std::string& name) {
-  for (const auto* family : encoder_families())
-    if (name == family->name()) return family;
-  return nullptr;
+std::optional<EncoderKind> encoder_kind(const std::string& name) {
+  for (std::size_t kind = 0; kind < encoder_families().size(); ++kind)
+    if (name == encoder_families()[kind]->name()) return static_cast<EncoderKind>(kind);
+  return std::nullopt;
 }
 
 Encoder make_encoder(const EncoderShape& shape) {

@@ -76,23 +76,16 @@ void append(Quadrature& all, const Quadrature& rule, double a, double b, double 
   }
 }
 
-const Quadrature& cached_legendre(int n) {
-  thread_local std::map<int, Quadrature> rules;
-  auto [found, added] = rules.try_emplace(n);
-  if (added) found->second = gauss_legendre(n);
-  return found->second;
-}
-
 /// The rule of one cell [a,b]; `piece` is the first piece of the weight that ends after a.
 void append_cell(Quadrature& all, const StepFunction& weight, std::size_t& piece, double a, double b, int n) {
   const auto& edges = weight.edges;
   while (piece + 1 < weight.levels.size() && edges[piece + 1] <= a) ++piece;
   if (edges[piece] <= a && b <= edges[piece + 1]) {
-    if (weight.levels[piece] > 0) append(all, cached_legendre(n), a, b, weight.levels[piece]);
+    if (weight.levels[piece] > 0) append(all, cached_gauss_legendre(n), a, b, weight.levels[piece]);
     return;
   }
   // The weight on the cell as a discrete measure, in coordinates [-1,1] of the cell, right for polynomials up to 2n-1.
-  const Quadrature& legendre = cached_legendre(n);
+  const Quadrature& legendre = cached_gauss_legendre(n);
   std::vector<double> points, masses;
   const double half = 0.5 * (b - a), centre = 0.5 * (a + b);
   for (std::size_t j = piece; j < weight.levels.size() && edges[j] < b; ++j) {
@@ -168,6 +161,13 @@ Quadrature gauss_legendre(int n) {
   }
   if (n % 2) rule.nodes[n / 2] = 0;
   return rule;
+}
+
+const Quadrature& cached_gauss_legendre(int n) {
+  thread_local std::map<int, Quadrature> rules;
+  auto [found, added] = rules.try_emplace(n);
+  if (added) found->second = gauss_legendre(n);
+  return found->second;
 }
 
 Quadrature gauss_of_measure(std::span<const double> points, std::span<const double> masses, int n) {

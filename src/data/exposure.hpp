@@ -36,6 +36,8 @@ Quadrature quadrature(const StepFunction& weight, std::int64_t count);
 
 /// Gauss-Legendre nodes and weights on [-1,1], n >= 1.
 Quadrature gauss_legendre(int n);
+/// The same, computed once for each n.
+const Quadrature& cached_gauss_legendre(int n);
 
 /// The n-point Gauss rule of a discrete positive measure (n at most the number of its points).
 Quadrature gauss_of_measure(std::span<const double> points, std::span<const double> masses, int n);

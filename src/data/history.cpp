@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "data/exposure.hpp"
 #include "data/intervals.hpp"
@@ -115,10 +114,7 @@ void append_interval(double last, double a, double b, double floor, int most, st
                      std::vector<double>& weights) {
   const double low = std::log(a - last + floor), high = std::log(b - last + floor);
   const int n = std::clamp(2 + static_cast<int>(high - low), 1, most);
-  thread_local std::map<int, Quadrature> rules;
-  auto [found, added] = rules.try_emplace(n);
-  if (added) found->second = gauss_legendre(n);
-  const Quadrature& rule = found->second;
+  const Quadrature& rule = cached_gauss_legendre(n);
   const double half = 0.5 * (high - low), centre = 0.5 * (low + high);
   double total = 0;
   const std::size_t first = weights.size();

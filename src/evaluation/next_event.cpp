@@ -72,7 +72,7 @@ double NextEvent::gap_at(double exposure) const {
 double NextEvent::quantile(double q) const { return gap_at(-std::log1p(-q)); }
 
 double NextEvent::expectation() const {
-  static const data::Quadrature rule = data::gauss_legendre(4);
+  const data::Quadrature& rule = data::cached_gauss_legendre(4);
   double sum = 0;
   for (std::size_t c = 0; c + 1 < cumulative_.size(); ++c) {
     const double width = grid_.edges[c + 1] - grid_.edges[c], mass = cumulative_[c + 1] - cumulative_[c];

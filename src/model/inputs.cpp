@@ -13,8 +13,7 @@ namespace {
 constexpr int kTimeWaves = 3;  // of lengths T, T/2, T/4
 
 gpu::EncoderKind kind_of(const std::string& name) {
-  for (std::size_t kind = 0; kind < gpu::encoder_families().size(); ++kind)
-    if (name == gpu::encoder_families()[kind]->name()) return static_cast<gpu::EncoderKind>(kind);
+  if (const auto kind = gpu::encoder_kind(name)) return *kind;
   throw UserError("model.encoder = '" + name + "': there is no such encoder");
 }
 

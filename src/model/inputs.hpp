@@ -15,9 +15,7 @@ namespace fedpp::model {
 ///   rbf          [t]
 ///   deep-kernel  [tau, sin and cos of each period],  tau = 2 t / T - 1
 ///   lstm         [(log(gap + floor) - mean) / sd, tau, sin and cos of each period]
-///   attention    the same, and sin and cos of waves T, T/2, T/4 as its time encoding: with waves down to T/128 it
-///   learns
-///                the training events by their absolute times (docs/encoders.md)
+///   attention    the same, and sin and cos of waves T, T/2, T/4 as its time encoding
 class Inputs {
  public:
   Inputs() = default;

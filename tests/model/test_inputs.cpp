@@ -46,7 +46,7 @@ TEST(Inputs, every_registered_encoder_is_an_option_and_the_other_way_round) {
     options.model.encoder = family->name();
     EXPECT_EQ(config::reads_history(options.model), family->reads_history());
     EXPECT_EQ(model::make_embedding(options.model, {}).encoder.parameters(),
-              gpu::encoder_family(family->name())->weights(model::make_embedding(options.model, {}).encoder) + 2);
+              family->weights(model::make_embedding(options.model, {}).encoder) + 2);
     for (const auto& section : config::sections(options))
       for (const auto& key : section.keys)
         if (key.full_name() == "model.encoder") {
