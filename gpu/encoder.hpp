@@ -17,7 +17,7 @@ namespace fedpp::gpu {
 struct Batch;
 struct Fields;
 
-enum class EncoderKind : int { kRbf, kDeepKernel, kLstm, kAttention };
+enum class EncoderKind : int { kRbf, kDeepKernel, kLstm, kAttention, kDecay };
 
 /// What fixes the sizes of an encoder.
 struct EncoderShape {

@@ -10,7 +10,8 @@ namespace fedpp::gpu {
 
 const std::vector<const EncoderFamily*>& encoder_families() {
   static const std::vector<const EncoderFamily*> families{&rbf_family(), &deep_kernel_family(), &lstm_family(),
-                                                          &attention_family()};  // in the order of EncoderKind
+                                                          &attention_family(),
+                                                          &decay_family()};  // in the order of EncoderKind
   return families;
 }
 

@@ -9,5 +9,6 @@ const EncoderFamily& rbf_family();          // gpu/time_encoders.cpp
 const EncoderFamily& deep_kernel_family();  // gpu/time_encoders.cpp
 const EncoderFamily& lstm_family();         // gpu/lstm.cpp
 const EncoderFamily& attention_family();    // gpu/attention.cpp
+const EncoderFamily& decay_family();        // gpu/decay.cpp
 
 }  // namespace fedpp::gpu

@@ -89,8 +89,9 @@ struct Model {
   template <class V>
   void visit(V& v) {
     v("encoder", encoder, "embedding of the kernel: of time alone (rbf, deep-kernel), or of time and history",
-      {"rbf", "deep-kernel", "lstm", "attention"});
-    v("width", width, "embedding size of the deep kernel; units of a layer of lstm and attention", between(1, 1024));
+      {"rbf", "deep-kernel", "lstm", "attention", "decay"});
+    v("width", width, "embedding size of the deep kernel and of decay; units of a layer of lstm and attention",
+      between(1, 1024));
     v("layers", layers, "layers of lstm and attention", between(1, 8));
     v("type_embedding", type_embedding, "size of the embedding of past events' types in lstm and attention (0: none)",
       between(0, 256));
@@ -279,8 +280,11 @@ struct Config {
   }
 };
 
+/// Whether the encoder can embed the types of the events before a point.
+inline bool reads_types(const Model& model) { return model.encoder == "lstm" || model.encoder == "attention"; }
+
 /// Whether the encoder sees the events before a point, not time alone.
-inline bool reads_history(const Model& model) { return model.encoder == "lstm" || model.encoder == "attention"; }
+inline bool reads_history(const Model& model) { return reads_types(model) || model.encoder == "decay"; }
 
 /// The data's options with what depends on the encoder settled.
 inline Data data_options(const Config& config) {

@@ -79,11 +79,10 @@ void check_model(Checker& check, const Data& data, const Model& model) {
       fmt::format("\"{}\" reads a sequence's own past, protocol \"{}\" scores streams laid over each other: set "
                   "data.protocol = \"chronological\", or take \"deep-kernel\"",
                   model.encoder, data.protocol));
-  check.demand(
-      reads_history(model) || model.type_embedding == 0, "model.type_embedding",
-      fmt::format("encoder \"{}\" sees no past events: set model.encoder = \"lstm\" or \"attention\", or leave "
-                  "model.type_embedding = 0",
-                  model.encoder));
+  check.demand(reads_types(model) || model.type_embedding == 0, "model.type_embedding",
+               fmt::format("encoder \"{}\" does not see the types of past events: set model.encoder = \"lstm\" or "
+                           "\"attention\", or leave model.type_embedding = 0",
+                           model.encoder));
   check.demand(model.tempering == "fixed" || model.temperature == 1.0, "model.temperature",
                "has no effect unless model.tempering = \"fixed\"");
 }

@@ -30,7 +30,7 @@ Inputs::Inputs(const config::Model& model, const data::Clock& clock, const data:
 }
 
 int Inputs::count() const {
-  return 1 + (gpu::encoder_family(kind_).reads_history() ? 1 : 0) + 2 * static_cast<int>(waves_.size());
+  return (gpu::encoder_family(kind_).reads_history() ? 2 : 1) + 2 * static_cast<int>(waves_.size());
 }
 
 void Inputs::at(double t, double gap, double* x) const {
@@ -38,8 +38,9 @@ void Inputs::at(double t, double gap, double* x) const {
     *x = t;
     return;
   }
+  if (kind_ == gpu::EncoderKind::kDecay) *x++ = t * std::exp(-gaps_.mean);
   if (gpu::encoder_family(kind_).reads_history()) *x++ = (std::log(gap + gaps_.floor()) - gaps_.mean) / gaps_.sd;
-  *x++ = 2 * t / window_ - 1;
+  if (kind_ != gpu::EncoderKind::kDecay) *x++ = 2 * t / window_ - 1;
   for (const auto& [angular, phase] : waves_) {
     *x++ = std::sin(angular * t + phase);
     *x++ = std::cos(angular * t + phase);

@@ -16,6 +16,8 @@ namespace fedpp::model {
 ///   deep-kernel  [tau, sin and cos of each period],  tau = 2 t / T - 1
 ///   lstm         [(log(gap + floor) - mean) / sd, tau, sin and cos of each period]
 ///   attention    the same, and sin and cos of waves T, T/2, T/4 as its time encoding
+///   decay        [t / exp(mean), (log(gap + floor) - mean) / sd, sin and cos of each period]: no tau, which test
+///                windows would extrapolate
 class Inputs {
  public:
   Inputs() = default;

@@ -174,6 +174,9 @@ class RanksHistory(RanksBase):
     def test_lstm(self):
         self.same_for_all_ranks(model__encoder="lstm", **HISTORY)
 
+    def test_decay(self):
+        self.same_for_all_ranks(model__encoder="decay", **HISTORY)
+
     def test_attention_per_sequence_small_blocks(self):
         self.same_for_all_ranks(model__encoder="attention", model__type_embedding=3, backend__workspace_mb=0.01, **PER_SEQUENCE)
 

@@ -130,7 +130,7 @@ TEST_P(NextEvents, of_a_path_are_those_of_the_sequence_that_it_copies) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Encoders, NextEvents,
-                         testing::Combine(testing::Values("lstm", "attention"),
+                         testing::Combine(testing::Values("lstm", "attention", "decay"),
                                           testing::Values("pooled", "per-sequence")),
                          [](const auto& test) {
                            return std::string(std::get<0>(test.param)) +

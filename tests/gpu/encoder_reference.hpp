@@ -64,7 +64,12 @@ Tangents<K> tanh(const Tangents<K>& a) {
   const double t = std::tanh(a.value);
   return chain(a, t, 1 - t * t);
 }
+template <std::size_t K>
+Tangents<K> log1p(const Tangents<K>& a) {
+  return chain(a, std::log1p(a.value), 1 / (1 + a.value));
+}
 using std::exp;
+using std::log1p;
 using std::tanh;
 inline double value(double a) { return a; }
 template <std::size_t K>
@@ -78,13 +83,17 @@ T sigma(const T& a) {
   return tanh(a * 0.5) * 0.5 + T(0.5);
 }
 
-enum class Kind { kRbf, kDeepKernel, kLstm, kAttention };
+enum class Kind { kRbf, kDeepKernel, kLstm, kAttention, kDecay };
+
+/// Sums of the decay encoder.
+constexpr std::size_t kSums = 6;
 
 struct Model {
   Kind kind = Kind::kLstm;
   std::size_t width = 1, layers = 1, inputs = 1, type_width = 0, types = 0;  ///< H, L, I, A, K
 
-  bool reads_history() const { return kind == Kind::kLstm || kind == Kind::kAttention; }
+  bool reads_types() const { return kind == Kind::kLstm || kind == Kind::kAttention; }
+  bool reads_history() const { return reads_types() || kind == Kind::kDecay; }
   std::size_t dimension() const { return kind == Kind::kRbf ? inputs : width; }
   /// Length of w~.
   std::size_t weights() const {
@@ -98,6 +107,8 @@ struct Model {
         return type_width * types + 4 * h * (first + h + 1) + (layers - 1) * 4 * h * (2 * h + 1);
       case Kind::kAttention:
         return type_width * types + h * (first + 1) + layers * 6 * h * (h + 1);
+      case Kind::kDecay:
+        return kSums + h * (inputs + kSums);
     }
     return 0;
   }
@@ -154,6 +165,12 @@ class Encoder {
     const std::size_t h = model.width, first = model.inputs + model.type_width;
     if (model.kind == Kind::kDeepKernel) in_ = reader.matrix(h, model.inputs + 1);
     if (!model.reads_history()) return;
+    if (model.kind == Kind::kDecay) {
+      rates_ = reader.matrix(kSums, 1);
+      in_ = reader.matrix(model.width, model.inputs + kSums);
+      for (const auto& input : stream.input) times_.push_back(input[0]);
+      return;
+    }
     types_ = reader.matrix(model.type_width, model.types);
     if (model.kind == Kind::kLstm) {
       for (std::size_t l = 0; l < model.layers; ++l) gates_.push_back(reader.matrix(4 * h, (l ? h : first) + h + 1));
@@ -182,6 +199,7 @@ class Encoder {
     auto x = std::vector<T>(point.input.begin(), point.input.end());
     if (model_.kind == Kind::kRbf) return x;
     if (model_.kind == Kind::kDeepKernel) return squashed(product(in_, model_.width, stack(x, {T(1)})));
+    if (model_.kind == Kind::kDecay) return squashed(product(in_, model_.width, decayed(point)));
     x.resize(model_.inputs + model_.type_width, T(0));
     if (model_.kind == Kind::kLstm) return step(after_[point.before], x).back().output;
     return squashed(attend(x, point.before, false));
@@ -202,6 +220,23 @@ class Encoder {
   static std::vector<T> squashed(std::vector<T> x) {
     for (T& entry : x) entry = tanh(entry);
     return x;
+  }
+
+  /// [x_2 .. x_I ; log(1 + s) ; 1], each sum over all tokens before. Time does not run backwards from one to the next.
+  std::vector<T> decayed(const Point& point) const {
+    std::vector<T> out(point.input.begin() + 1, point.input.end());
+    for (std::size_t k = 0; k < kSums; ++k) {
+      T sum(0);
+      double age = 0, next = point.input[0];
+      for (std::size_t j = point.before; j-- > 0;) {
+        age += std::fmax(next - times_[j], 0.0);
+        next = times_[j];
+        sum += exp(exp(rates_[k]) * -age);
+      }
+      out.push_back(log1p(sum));
+    }
+    out.push_back(T(1));
+    return out;
   }
 
   State step(const State& before, std::vector<T> x) const {
@@ -260,6 +295,8 @@ class Encoder {
   Model model_;
   const T* types_ = nullptr;  // E
   const T* in_ = nullptr;
+  const T* rates_ = nullptr;                 // log beta
+  Vector times_;                             // of the tokens
   std::vector<const T*> gates_;              // [L]
   std::vector<Block> blocks_;                // [L]
   std::vector<State> after_;                 // [tokens + 1] LSTM

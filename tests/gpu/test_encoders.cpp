@@ -135,6 +135,8 @@ gpu::EncoderKind kind_of(Kind kind) {
       return gpu::EncoderKind::kLstm;
     case Kind::kAttention:
       return gpu::EncoderKind::kAttention;
+    case Kind::kDecay:
+      return gpu::EncoderKind::kDecay;
   }
   return gpu::EncoderKind::kRbf;
 }
@@ -404,6 +406,8 @@ std::string name_of(Kind kind) {
       return "lstm";
     case Kind::kAttention:
       return "attention";
+    case Kind::kDecay:
+      return "decay";
   }
   return "";
 }
@@ -411,8 +415,9 @@ std::string name_of(Kind kind) {
 class Encoders : public testing::TestWithParam<Kind> {};
 class HistoryEncoders : public testing::TestWithParam<Kind> {};
 const auto kNames = [](const auto& test) { return name_of(test.param); };
-INSTANTIATE_TEST_SUITE_P(kinds, Encoders, testing::Values(Kind::kDeepKernel, Kind::kLstm, Kind::kAttention), kNames);
-INSTANTIATE_TEST_SUITE_P(kinds, HistoryEncoders, testing::Values(Kind::kLstm, Kind::kAttention), kNames);
+INSTANTIATE_TEST_SUITE_P(kinds, Encoders,
+                         testing::Values(Kind::kDeepKernel, Kind::kLstm, Kind::kAttention, Kind::kDecay), kNames);
+INSTANTIATE_TEST_SUITE_P(kinds, HistoryEncoders, testing::Values(Kind::kLstm, Kind::kAttention, Kind::kDecay), kNames);
 
 TEST_P(Encoders, agree_with_the_reference_on_a_ragged_batch) {
   expect_agreement(ragged_clients(GetParam(), 1), Directions::kFull);
@@ -550,7 +555,7 @@ TEST_P(Encoders, embed_the_same_without_an_adjoint) {
 /// Of its own kind and of others.
 TEST(EncodersTogether, give_a_client_the_same_bits_in_any_company) {
   std::vector<Client> clients;
-  for (const Kind kind : {Kind::kAttention, Kind::kDeepKernel, Kind::kRbf, Kind::kLstm}) {
+  for (const Kind kind : {Kind::kAttention, Kind::kDeepKernel, Kind::kRbf, Kind::kLstm, Kind::kDecay}) {
     if (kind == Kind::kRbf) {
       clients.push_back(RandomClients(1).client({kind, 1, 1, 1, 0, 0}, 2, {{{}, 300, 5}, {{}, 0, 1}}));
       continue;
@@ -592,16 +597,24 @@ TEST_P(HistoryEncoders, do_not_look_ahead) {
       points[n].stream = n % 2;
       points[n].before = n / 2 % 71;
     }
+    if (model.kind == Kind::kDecay) {  // whose first input is the time: a token that comes late hides those before it
+      for (auto& stream : client.realisations[0].streams)
+        for (std::size_t j = 0; j < stream.input.size(); ++j) stream.input[j][0] = static_cast<double>(j);
+      for (auto* at : {&points, &client.realisations[0].inducing.points})
+        for (auto& point : *at) point.input[0] = static_cast<double>(point.before) + 0.1 * std::fabs(random.normal());
+    }
     const Device device({client});
     device.embed();
     const auto columns = host(device.fields.embedding), inducing = host(device.fields.inducing_embedding);
-    for (const bool type_only : {false, true})
+    for (const bool type_only : model.reads_types() ? std::vector{false, true} : std::vector{false})
       for (const std::size_t token : {0, 1, 30, 31, 32, 33, 63, 64, 69}) {
         SCOPED_TRACE("token " + std::to_string(token) + (type_only ? ", its type" : ", its inputs"));
         auto changed = client;
         auto& stream = changed.realisations[0].streams[0];
         if (type_only)
           stream.type[token] = (stream.type[token] + 1) % model.types;
+        else if (model.kind == Kind::kDecay)
+          stream.input[token][0] -= 0.5;
         else
           stream.input[token] = random.normals(model.inputs);
         const Device other({changed});

@@ -1,0 +1,236 @@
+// The decay encoder (equations and layout of the weights: docs/encoders.md): the deep kernel on sums of decaying
+// exponentials over the history, forward and adjoint.
+//
+// A sum at a point follows from its value just after the last token before, and so does its derivative by its own rate,
+// the only weight that it depends on. Both are carried along the streams together, so the adjoint meets points alone.
+#include <algorithm>
+#include <cmath>
+
+#include "gpu/dense.hpp"
+#include "gpu/elementary.hpp"
+#include "gpu/encoders.hpp"
+#include "gpu/pieces.hpp"
+
+namespace fedpp::gpu {
+
+namespace {
+
+constexpr int kSums = 6;            ///< K
+constexpr double kShortest = 0.25;  ///< lifetime of a sum at the start, in units of x_1; the next has kRatio times it
+constexpr double kRatio = 4;
+constexpr double kStartSd = 0.1;             ///< of the logarithms of the rates
+constexpr int kSlotDoubles = 1 + 2 * kSums;  ///< after a token: its time, the sums, their slopes
+constexpr int kSum = 1, kSlope = 1 + kSums;  ///< where they begin
+constexpr double kForgotten = 700;           ///< lifetimes, within the range of fast_exp
+
+KOKKOS_INLINE_FUNCTION int rows(const EncoderShape& s) { return s.inputs + kSums; }  ///< of [x_2 .. x_I ; log(1+s) ; 1]
+int weights_of(const EncoderShape& s) { return kSums + s.width * rows(s); }
+
+/// A sum and its slope, the derivative by the logarithm of its rate, after some time.
+KOKKOS_INLINE_FUNCTION void decay(double elapsed, double log_rate, double& sum, double& slope) {
+  const double lifetimes = math::fmin(math::fmax(elapsed, 0.0) * fast_exp(log_rate), kForgotten);
+  const double left = fast_exp(-lifetimes);
+  slope = left * (slope - lifetimes * sum);
+  sum *= left;
+}
+
+/// Copied into kernels by value.
+struct Work {
+  int tasks = 0;
+  Array<int> stream, sample;  ///< [tasks] every stream of the encoder's clients with every sample
+  Array<double> memory;       ///< [problem_slot][kSlotDoubles]; zeros before a stream's first token
+};
+
+void remember(const Exec& exec, const Batch& b, const Fields& f, const Work& k, bool batch_only) {
+  Kokkos::parallel_for(
+      "fedpp::decay::histories", team_policy(exec, k.tasks), KOKKOS_LAMBDA(const Member& member) {
+        const int stream = k.stream(member.league_rank()), sample = k.sample(member.league_rank());
+        const int i = b.stream_realisation(stream), client = b.client(i), inputs = b.encoder(client).inputs;
+        if (batch_only && !in_mini_batch(b, f, i)) return;
+        const double* log_rate =
+            f.weights.data() + b.weights(client) + static_cast<Index>(sample) * b.encoder(client).parameters();
+        const double* input = f.token_input.data() + b.stream_input(stream);
+        double* memory =
+            k.memory.data() + (b.problem_slot(b.problem(i) + sample) + b.stream_slot(stream)) * kSlotDoubles;
+        team_for(member, kSums, [=](Index s) {
+          double* slot = memory;
+          double sum = 0, slope = 0, last = 0;
+          for (int j = 0; j < b.stream_tokens(stream); ++j) {
+            const double time = input[static_cast<Index>(j) * inputs];
+            decay(time - last, log_rate[s], sum, slope);
+            sum += 1;
+            last = time;
+            slot += kSlotDoubles;
+            if (s == 0) slot[0] = time;
+            slot[kSum + s] = sum;
+            slot[kSlope + s] = slope;
+          }
+        });
+      });
+}
+
+/// What the points of a piece see.
+struct Seen {
+  const double *log_rate, *input, *memory;
+  const int* slot;
+  int inputs;
+
+  KOKKOS_INLINE_FUNCTION Seen(const Batch& b, const Work& k, const Piece& piece)
+      : log_rate(piece.weights),
+        input(piece.input),
+        memory(k.memory.data() + b.problem_slot(piece.problem) * kSlotDoubles),
+        slot(piece.slot),
+        inputs(b.encoder(piece.client).inputs) {}
+
+  /// Sum s at point n.
+  KOKKOS_INLINE_FUNCTION void at(int n, int s, double& sum, double& slope) const {
+    const double* before = memory + static_cast<Index>(slot[n]) * kSlotDoubles;
+    sum = before[kSum + s];
+    slope = before[kSlope + s];
+    decay(input[static_cast<Index>(n) * inputs] - before[0], log_rate[s], sum, slope);
+  }
+};
+
+/// y = [x_2 .. x_I ; log(1+s) ; 1] of n points.
+KOKKOS_INLINE_FUNCTION void features(const Member& member, const Seen& seen, int n, double* y) {
+  const int own = seen.inputs - 1, all = own + kSums + 1;
+  team_for_2d(member, all, n, [=](int r, int c) {
+    double value = 1;
+    if (r < own) {
+      value = seen.input[static_cast<Index>(c) * seen.inputs + 1 + r];
+    } else if (r < own + kSums) {
+      double slope;
+      seen.at(c, r - own, value, slope);
+      value = math::log1p(value);
+    }
+    y[r + static_cast<Index>(c) * all] = value;
+  });
+  member.team_barrier();
+}
+
+Index forward_scratch(const Batch& b) { return static_cast<Index>(b.most_inputs + kSums) * b.most_piece; }
+Index adjoint_scratch(const Batch& b) { return forward_scratch(b) + static_cast<Index>(kSums) * b.most_piece; }
+
+template <class D>
+void embed_points(const Exec& exec, const Batch& b, const Fields& f, const Work& k, bool batch_only) {
+  const Index size = forward_scratch(b);
+  Kokkos::parallel_for(
+      "fedpp::decay::points", team_policy(exec, b.piece_tasks, size), KOKKOS_LAMBDA(const Member& member) {
+        const Piece piece(b, f, member.league_rank());
+        const Encoder& e = b.encoder(piece.client);
+        if (e.kind != EncoderKind::kDecay || (batch_only && !piece.selected(b, f))) return;
+        Scratch scratch(member, size);
+        double* y = scratch.take(size);
+        features(member, Seen(b, k, piece), piece.n, y);
+        double* h = piece.embedding;
+        D::gemm(member, Op::kNone, Op::kNone, e.width, piece.n, rows(e), 1.0, piece.weights + kSums, e.width, y,
+                rows(e), 0.0, h, e.width);
+        team_for(member, static_cast<Index>(e.width) * piece.n, [=](Index j) { h[j] = fast_tanh(h[j]); });
+      });
+}
+
+template <class D>
+void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Work& k) {
+  const Index size = adjoint_scratch(b);
+  Kokkos::parallel_for(
+      "fedpp::decay::points_adjoint", team_policy(exec, b.piece_tasks, size), KOKKOS_LAMBDA(const Member& member) {
+        const Piece piece(b, f, member.league_rank());
+        const Encoder& e = b.encoder(piece.client);
+        if (e.kind != EncoderKind::kDecay || f.step_taken(piece.client) == 0 || !piece.selected(b, f)) return;
+        const Seen seen(b, k, piece);
+        Scratch scratch(member, size);
+        double* y = scratch.take(static_cast<Index>(rows(e)) * piece.n);
+        double* sums_adjoint = scratch.take(static_cast<Index>(kSums) * piece.n);
+        features(member, seen, piece.n, y);
+        const double* h = piece.embedding;
+        double* z_adjoint = piece.adjoint;
+        team_for(member, static_cast<Index>(e.width) * piece.n, [=](Index j) { z_adjoint[j] *= 1 - h[j] * h[j]; });
+        member.team_barrier();
+        double* gradient = f.piece_gradient.data() + piece.gradient;
+        D::gemm(member, Op::kNone, Op::kTranspose, e.width, rows(e), piece.n, 1.0, z_adjoint, e.width, y, rows(e), 0.0,
+                gradient + kSums, e.width);
+        const double* by_sums = piece.weights + kSums + static_cast<Index>(e.inputs - 1) * e.width;
+        D::gemm(member, Op::kTranspose, Op::kNone, kSums, piece.n, e.width, 1.0, by_sums, e.width, z_adjoint, e.width,
+                0.0, sums_adjoint, kSums);
+        team_for(member, kSums, [=](Index s) {
+          double total = 0;
+          for (int n = 0; n < piece.n; ++n) {
+            double sum, slope;
+            seen.at(n, static_cast<int>(s), sum, slope);
+            total += sums_adjoint[s + static_cast<Index>(n) * kSums] * slope / (1 + sum);
+          }
+          gradient[s] = total;
+        });
+      });
+}
+
+class DecayOperator : public EncoderOperator {
+ public:
+  explicit DecayOperator(const Batch& batch) {
+    std::vector<Encoder> encoders;
+    std::vector<int> client, realisation, samples, task_stream, task_sample;
+    to_host(batch.encoder, encoders);
+    to_host(batch.client, client);
+    to_host(batch.stream_realisation, realisation);
+    to_host(batch.samples, samples);
+    for (int stream = 0; stream < batch.streams; ++stream) {
+      const int c = client[realisation[stream]];
+      for (int sample = 0; encoders[c].kind == EncoderKind::kDecay && sample < samples[c]; ++sample) {
+        task_stream.push_back(stream);
+        task_sample.push_back(sample);
+      }
+    }
+    k_.tasks = static_cast<int>(task_stream.size());
+    k_.stream = to_device<int>("decay_stream", task_stream);
+    k_.sample = to_device<int>("decay_sample", task_sample);
+    k_.memory = Array<double>("decay_memory", static_cast<std::size_t>(batch.lengths.problem_slot * kSlotDoubles));
+  }
+
+  void embed(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only) override {
+    remember(exec, batch, fields, k_, batch_only);
+    with_dense([&]<class D>() { embed_points<D>(exec, batch, fields, k_, batch_only); });
+  }
+
+  void adjoint(const Exec& exec, const Batch& batch, const Fields& fields) override {
+    with_dense([&]<class D>() { adjoint_points<D>(exec, batch, fields, k_); });
+    sum_gradients(exec, batch, fields, EncoderKind::kDecay, {}, {}, {});
+  }
+
+ private:
+  Work k_;
+};
+
+class DecayFamily : public EncoderFamily {
+ public:
+  const char* name() const override { return "decay"; }
+  bool reads_history() const override { return true; }
+  int dimension(const EncoderShape& shape) const override { return shape.width; }
+  int weights(const EncoderShape& shape) const override { return weights_of(shape); }
+
+  Start start(const EncoderShape& shape) const override {
+    Start start{std::vector<double>(weights_of(shape), 0.0),
+                std::vector<double>(weights_of(shape), 1 / std::sqrt(static_cast<double>(rows(shape))))};
+    for (int s = 0; s < kSums; ++s) {
+      start.mean[s] = -std::log(kShortest) - s * std::log(kRatio);
+      start.sd[s] = kStartSd;
+    }
+    return start;
+  }
+
+  std::unique_ptr<EncoderOperator> make_operator(const Batch& batch, const Fields&, bool) const override {
+    return std::make_unique<DecayOperator>(batch);
+  }
+
+  Index workspace(const Encoder&, Index tokens, Index streams, Index, Index, bool) const override {
+    return (tokens + streams) * kSlotDoubles;
+  }
+};
+
+}  // namespace
+
+const EncoderFamily& decay_family() {
+  static const DecayFamily family;
+  return family;
+}
+
+}  // namespace fedpp::gpu
