@@ -74,6 +74,7 @@ struct Model {
   std::int64_t width = 32;
   std::int64_t layers = 2;
   std::int64_t type_embedding = 0;
+  bool time_input = true;
   std::vector<double> periods;
   std::int64_t inducing = 50;
   double window = 100.0;
@@ -95,6 +96,9 @@ struct Model {
     v("layers", layers, "layers of lstm and attention", between(1, 8));
     v("type_embedding", type_embedding, "size of the embedding of past events' types in lstm and attention (0: none)",
       between(0, 256));
+    v("time_input", time_input,
+      "lstm and attention see the time itself beside the gaps (false: not what the windows of validation and test, "
+      "which come later, would extrapolate)");
     v("periods", periods,
       "periods (file unit, calendar clock) whose sine and cosine join the encoder's inputs: day, week", above(0));
     v("inducing", inducing, "M: inducing points of a realisation", between(1, 4096));

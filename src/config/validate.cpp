@@ -83,6 +83,8 @@ void check_model(Checker& check, const Data& data, const Model& model) {
                fmt::format("encoder \"{}\" does not see the types of past events: set model.encoder = \"lstm\" or "
                            "\"attention\", or leave model.type_embedding = 0",
                            model.encoder));
+  check.demand(model.time_input || reads_types(model), "model.time_input",
+               "is for the encoders \"lstm\" and \"attention\": leave it true");
   check.demand(model.tempering == "fixed" || model.temperature == 1.0, "model.temperature",
                "has no effect unless model.tempering = \"fixed\"");
 }

@@ -20,7 +20,11 @@ gpu::EncoderKind kind_of(const std::string& name) {
 }  // namespace
 
 Inputs::Inputs(const config::Model& model, const data::Clock& clock, const data::GapScale& gaps)
-    : kind_(kind_of(model.encoder)), window_(clock.window), gaps_(gaps) {
+    : kind_(kind_of(model.encoder)),
+      history_(gpu::encoder_family(kind_).reads_history()),
+      time_(model.time_input && kind_ != gpu::EncoderKind::kDecay),
+      window_(clock.window),
+      gaps_(gaps) {
   if (kind_ == gpu::EncoderKind::kRbf) return;
   for (const double period : model.periods)
     waves_.emplace_back(2 * std::numbers::pi / (period * clock.scale),
@@ -30,7 +34,9 @@ Inputs::Inputs(const config::Model& model, const data::Clock& clock, const data:
 }
 
 int Inputs::count() const {
-  return (gpu::encoder_family(kind_).reads_history() ? 2 : 1) + 2 * static_cast<int>(waves_.size());
+  if (kind_ == gpu::EncoderKind::kRbf) return 1;
+  return (kind_ == gpu::EncoderKind::kDecay ? 1 : 0) + (history_ ? 1 : 0) + (time_ ? 1 : 0) +
+         2 * static_cast<int>(waves_.size());
 }
 
 void Inputs::at(double t, double gap, double* x) const {
@@ -39,8 +45,8 @@ void Inputs::at(double t, double gap, double* x) const {
     return;
   }
   if (kind_ == gpu::EncoderKind::kDecay) *x++ = t * std::exp(-gaps_.mean);
-  if (gpu::encoder_family(kind_).reads_history()) *x++ = (std::log(gap + gaps_.floor()) - gaps_.mean) / gaps_.sd;
-  if (kind_ != gpu::EncoderKind::kDecay) *x++ = 2 * t / window_ - 1;
+  if (history_) *x++ = (std::log(gap + gaps_.floor()) - gaps_.mean) / gaps_.sd;
+  if (time_) *x++ = 2 * t / window_ - 1;
   for (const auto& [angular, phase] : waves_) {
     *x++ = std::sin(angular * t + phase);
     *x++ = std::cos(angular * t + phase);

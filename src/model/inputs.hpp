@@ -14,10 +14,9 @@ namespace fedpp::model {
 /// The inputs of each kind, model time t, gap = time since the last token (or the stream's start):
 ///   rbf          [t]
 ///   deep-kernel  [tau, sin and cos of each period],  tau = 2 t / T - 1
-///   lstm         [(log(gap + floor) - mean) / sd, tau, sin and cos of each period]
+///   lstm         [(log(gap + floor) - mean) / sd, tau unless told not to, sin and cos of each period]
 ///   attention    the same, and sin and cos of waves T, T/2, T/4 as its time encoding
-///   decay        [t / exp(mean), (log(gap + floor) - mean) / sd, sin and cos of each period]: no tau, which test
-///                windows would extrapolate
+///   decay        [t / exp(mean), (log(gap + floor) - mean) / sd, sin and cos of each period]
 class Inputs {
  public:
   Inputs() = default;
@@ -30,6 +29,7 @@ class Inputs {
 
  private:
   gpu::EncoderKind kind_ = gpu::EncoderKind::kDeepKernel;
+  bool history_ = false, time_ = true;  ///< whether log gap and tau are among the inputs
   double window_ = 100;
   data::GapScale gaps_;
   std::vector<std::pair<double, double>> waves_;  ///< angular frequency (model clock), phase at model time 0
