@@ -1,5 +1,5 @@
-// The layers of the attention encoder on a team's items: projections, attention over a stream's tokens, feed-forward, and
-// their adjoints (docs/encoders.md). The launches over a batch: gpu/attention.cpp.
+// The layers of the attention encoder on a team's items: projections, attention over a stream's tokens, feed-forward,
+// and their adjoints (docs/encoders.md). The launches over a batch: gpu/attention.cpp.
 #pragma once
 
 #include "gpu/dense.hpp"
@@ -36,9 +36,8 @@ struct Attention {
 /// to[rows x n] = from[rows x n], columns apart by ldf and ldt. No barrier.
 KOKKOS_INLINE_FUNCTION void copy(const Member& member, int rows, int n, const double* from, int ldf, double* to,
                                  int ldt) {
-  team_for_2d(member, rows, n, [=](int r, int c) {
-    to[r + static_cast<Index>(c) * ldt] = from[r + static_cast<Index>(c) * ldf];
-  });
+  team_for_2d(member, rows, n,
+              [=](int r, int c) { to[r + static_cast<Index>(c) * ldt] = from[r + static_cast<Index>(c) * ldf]; });
 }
 
 /// Y [rows x n] = W [X; 1], W [rows x (k + 1)].
