@@ -84,7 +84,7 @@ def convergence(result, _):
             axis.plot(best, y[list(x).index(best)], "o", ms=8, mfc="none", mec="black", mew=1.3, label=f"best validated round: {best}")
     handles, labels = axes[-1, 0].get_legend_handles_labels()
     if handles:
-        axes[-1, 0].legend(handles, labels, loc="lower right")
+        axes[-1, 0].legend(handles, labels, loc="lower right", frameon=True, framealpha=1, edgecolor="none")
     axes[-1, 0].set_xlabel("communication round")
     axes[-1, 0].xaxis.set_major_locator(MaxNLocator(integer=True))
     axes[0, 0].set_title("Convergence", loc="left", fontweight="bold")

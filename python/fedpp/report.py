@@ -86,7 +86,7 @@ def headline(result):
         if not models:
             continue
         rows = [(m["name"], value(m["headline"]), value(m.get("plug_in"))) for m in models]
-        parts.append(f"<p>Protocol <b>{escape(scored.get('protocol', '?'))}</b>, {scored.get('events', 0):,} test events, nats per test event with time in "
+        parts.append(f"<p>Protocol <b>{escape(scored.get('protocol', '?'))}</b>, {scored.get('events', 0):,.0f} test events, nats per test event with time in "
                      f"{escape(scored.get('unit', 'file unit'))}. Higher is better; scores compare within this table only, as they shift with the unit of time.</p>"
                      + table(rows, ("model", "headline", "plug-in"), numbers=(1, 2), ours=0))
         best = max((m["headline"], m["name"]) for m in models[1:] if m["headline"] is not None) if any(
