@@ -42,6 +42,18 @@ namespace {
 std::atomic<int> stop_signal{0};
 void on_signal(int signal) { stop_signal = signal; }
 
+/// What cannot be written in the middle of a run, as on a full disk, is no mistake in what the program was given: its
+/// exit code lets a job script try again.
+template <class F>
+void as_the_machines_fault(F&& f) {
+  try {
+    f();
+  } catch (mpi::AgreedError& error) {
+    error.users_mistake = false;
+    throw;
+  }
+}
+
 class Trainer {
  public:
   Trainer(Session& session, RunState& state, Progress& progress, Phases& phases)
@@ -297,7 +309,7 @@ class Trainer {
     try {
       write_checkpoint(session_, state_, o.directory, o.checkpoints_kept);
     } catch (const mpi::AgreedError& error) {
-      if (last || ++failed_checkpoints_ >= kAttempts) throw;
+      if (last || ++failed_checkpoints_ >= kAttempts) as_the_machines_fault([] { throw; });
       progress_.line(fmt::format("no checkpoint after round {}: {}; tried again after the next round",
                                  state_.next_round, error.what()));
       return;
@@ -489,7 +501,7 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   }
 
   // 4. Scores, curves, tables.
-  report(session, state, progress, phases);
+  as_the_machines_fault([&] { report(session, state, progress, phases); });
   progress.record({{"event", "finished"}, {"round", state.next_round}});
   return 0;
 }

@@ -13,6 +13,8 @@ bool accepted(const std::string& path) {
     return true;
   } catch (const fedpp::io::Error& error) {
     fedpp::fuzz::promise(*error.what() != '\0', "an error has a text");
+    for (const char* c = error.what(); *c != '\0'; ++c)
+      fedpp::fuzz::promise(*c >= ' ' && *c <= '~', "a damaged file's bytes do not reach the terminal");
     return false;
   }
 }
