@@ -2,8 +2,9 @@
 # is written here; it comes from variables, set in the shell that submits (sbatch passes them on) or in jobs/environment/site.sh,
 # which is yours and not under version control.
 #
+#   FEDPP_HOME        the folder that holds jobs/: the repository (default: where the job was submitted), or PREFIX/share/fedpp
 #   FEDPP_MACHINE     plain (default): packages of a distribution, or an executable in PATH; modules; spack; apptainer
-#   FEDPP             the executable (default: the one in build/cuda, build/cpu or bin of FEDPP_HOME, else in PATH)
+#   FEDPP             the executable (default: build/cuda, build/cpu or the installed one beside FEDPP_HOME, else in PATH)
 #   FEDPP_LAUNCHER    srun (default under SLURM) or mpirun
 #   FEDPP_SRUN        further options of srun, as in "--mpi=pmix --cpu-bind=cores"
 #   FEDPP_MPIRUN      further options of mpirun
@@ -15,17 +16,12 @@
 
 FEDPP_HOME=${FEDPP_HOME:-${SLURM_SUBMIT_DIR:-$PWD}}
 fedpp_jobs=$FEDPP_HOME/jobs
-[ -d "$fedpp_jobs/environment" ] || fedpp_jobs=$FEDPP_HOME/share/fedpp/jobs # an installed fedpp: FEDPP_HOME is its prefix
-if [ ! -d "$fedpp_jobs/environment" ]; then
-  echo "environment.sh: no jobs folder in $FEDPP_HOME: submit from fedpp's folder, or set FEDPP_HOME to it (or to its prefix)" >&2
-  exit 2
-fi
 [ ! -f "$fedpp_jobs/environment/site.sh" ] || . "$fedpp_jobs/environment/site.sh"
 
 fedpp_command=()
 if [ -z "${FEDPP:-}" ]; then
   FEDPP=fedpp
-  for built in "$FEDPP_HOME"/bin/fedpp "$FEDPP_HOME"/build/cpu/src/fedpp "$FEDPP_HOME"/build/cuda/src/fedpp; do
+  for built in "$FEDPP_HOME"/../../bin/fedpp "$FEDPP_HOME"/build/cpu/src/fedpp "$FEDPP_HOME"/build/cuda/src/fedpp; do
     [ ! -x "$built" ] || FEDPP=$built
   done
 fi
