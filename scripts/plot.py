@@ -7,6 +7,7 @@
   calibration.png     rescaled test increments against Exp(1): quantiles and probabilities
   phases.png          where the time went
   communication.png   what left the ranks
+  communities.png     which clients learn from each other, over the rounds
 
 A figure whose data are missing is skipped, and that is said. 'fedpp report DIR' puts all of them into one page.
 Needs Python 3, NumPy, Matplotlib and h5py (Debian: python3-matplotlib python3-h5py).

@@ -6,6 +6,7 @@
   calibration     rescaled test increments against Exp(1): quantiles and probabilities
   phases          where the time went
   communication   what left the ranks
+  communities     which clients learn from each other, over the rounds
 
 Each returns a Matplotlib figure and raises Missing where its data are not in the run. Needs Matplotlib and NumPy.
 """
@@ -17,6 +18,7 @@ import re
 import matplotlib
 
 matplotlib.use("Agg")
+import matplotlib.colors
 import matplotlib.dates
 import matplotlib.pyplot as plt
 import numpy as np
@@ -338,8 +340,35 @@ def communication(result, _):
     return figure
 
 
+# --- communities -------------------------------------------------------------------------------------------------------
+
+def communities(result, _):
+    rounds = [r for r in result.get("rounds") or [] if r.get("communities")]
+    if not rounds:
+        raise Missing("clients share one prior: no communities in result.json")
+    table = np.array([r["communities"] for r in rounds]).T  # [client][round]; -1: not in the graph
+    count = int(table.max()) + 1
+    order = np.lexsort(table.T)  # clients that end together stand together
+    colours = matplotlib.colors.ListedColormap(["#eeeeee"] + [plt.get_cmap("tab20")(k % 20) for k in range(max(count, 1))])
+    figure, (axis, below) = plt.subplots(2, 1, figsize=(8.5, 2.4 + 0.2 * min(max(len(table), 8), 60)), sharex=True,
+                                         gridspec_kw={"height_ratios": [0.2 * min(max(len(table), 8), 60), 1.4]})
+    first, last = rounds[0]["round"], rounds[-1]["round"]
+    axis.imshow(table[order], aspect="auto", interpolation="nearest", cmap=colours, vmin=-1.5, vmax=max(count, 1) - 0.5,
+                extent=(first - 0.5, last + 0.5, len(table) - 0.5, -0.5))
+    step = max(1, -(-len(table) // 40))
+    axis.set_yticks(range(0, len(table), step))
+    axis.set_yticklabels([str(order[k]) for k in range(0, len(table), step)], fontsize=8)
+    axis.set_ylabel("client, by its last community")
+    axis.grid(False)
+    axis.set_title("Communities: one colour each within a round, numbered by first appearance", loc="left", fontweight="bold")
+    below.plot([r["round"] for r in rounds], [len(set(r["communities"]) - {-1}) for r in rounds], color=OURS, lw=1.4, marker="o", ms=3)
+    below.set(xlabel="communication round", ylabel="number", ylim=(0, None))
+    below.xaxis.set_major_locator(MaxNLocator(integer=True))
+    return figure
+
+
 ALL = {"convergence": convergence, "intensities": intensities, "scores": scores, "calibration": calibration, "phases": phases,
-       "communication": communication}
+       "communication": communication, "communities": communities}
 
 
 def close(figure):
