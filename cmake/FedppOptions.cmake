@@ -4,6 +4,7 @@ option(FEDPP_BUILD_BENCH "Build the benchmarks (Google Benchmark)" OFF)
 option(FEDPP_REQUIRE_CUDA "Refuse a Kokkos without CUDA (preset cuda)" OFF)
 option(FEDPP_NATIVE "Compile for the processor of this machine (-march=native); OFF where login and compute nodes differ" ON)
 option(FEDPP_WERROR "Treat warnings as errors" OFF)
+option(FEDPP_BUILD_FUZZERS "Fuzz targets as libFuzzer programs (Clang, preset fuzz)" OFF)
 set(FEDPP_SANITIZE "" CACHE STRING "Sanitizers, comma separated: 'address,undefined' or 'thread'")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
@@ -32,6 +33,12 @@ endif()
 # No fast-math: the same bits for every number of ranks rest on it (spec 2.2). errno is never read, and without it
 # the compiler may vectorise loops over the mathematical functions; this changes no result.
 target_compile_options(fedpp_flags INTERFACE -fno-math-errno)
+if(FEDPP_BUILD_FUZZERS)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "FEDPP_BUILD_FUZZERS needs Clang, which has libFuzzer: take the preset 'fuzz', or -DCMAKE_CXX_COMPILER=clang++.")
+  endif()
+  target_compile_options(fedpp_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 if(FEDPP_SANITIZE)
   # Without -fno-sanitize-recover undefined behaviour is only printed and a test passes all the same.
   target_compile_options(fedpp_flags INTERFACE -fsanitize=${FEDPP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)

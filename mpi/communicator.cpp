@@ -141,7 +141,7 @@ std::vector<std::string> Communicator::gather(const std::string& text, int root,
   return texts;
 }
 
-std::string Communicator::ledger_of_all_ranks() {
+Ledger::Entries Communicator::ledger_of_all_ranks() {
   std::ostringstream mine;  // one line a kind: calls, bytes, kind
   for (const auto& [kind, entry] : ledger_.entries()) mine << entry.calls << ' ' << entry.bytes << ' ' << kind << '\n';
   const auto texts = gather(mine.str(), 0, "ledger");
@@ -156,7 +156,7 @@ std::string Communicator::ledger_of_all_ranks() {
       all[kind].bytes += entry.bytes;
     }
   }
-  return Ledger::table(all);
+  return all;
 }
 
 }  // namespace fedpp::mpi

@@ -88,8 +88,8 @@ class Communicator {
   /// The ranks' texts in rank order on the root; empty elsewhere.
   std::vector<std::string> gather(const std::string& text, int root, std::string_view kind);
 
-  /// The ledgers of all ranks added up, as a table on rank 0, empty elsewhere. Collective.
-  std::string ledger_of_all_ranks();
+  /// The ledgers of all ranks added up, on rank 0, empty elsewhere. Collective.
+  Ledger::Entries ledger_of_all_ranks();
 
  private:
   template <class T>

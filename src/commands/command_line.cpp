@@ -8,13 +8,16 @@
 #include <vector>
 
 #include "commands/adapt.hpp"
+#include "commands/checkpoint.hpp"
 #include "commands/evaluate.hpp"
 #include "commands/import.hpp"
 #include "commands/info.hpp"
 #include "commands/predict.hpp"
 #include "commands/probe.hpp"
+#include "commands/report.hpp"
 #include "commands/show_config.hpp"
 #include "commands/simulate.hpp"
+#include "commands/status.hpp"
 #include "commands/train.hpp"
 #include "commands/version.hpp"
 #include "config/error.hpp"
@@ -34,6 +37,8 @@ constexpr const char* kExamples =
     "  fedpp train run.toml --validate-only            check it on the login node\n"
     "  mpirun -n 4 fedpp train run.toml --out out      train on four ranks\n"
     "  mpirun -n 8 fedpp train run.toml --out out --resume\n"
+    "  fedpp status out                                round, time left, scores, last checkpoint\n"
+    "  fedpp report out                                one HTML page with all figures\n"
     "  fedpp evaluate out                              scores beside the trivial models\n"
     "  fedpp adapt out --set data.train=new.csv --set data.clients=1 --out new      a new client\n"
     "  fedpp COMMAND --help                            all options of a command\n"
@@ -68,6 +73,9 @@ Action read_command_line(int argc, char** argv) {
   add_evaluate(app, chosen);
   add_predict(app, chosen);
   add_adapt(app, chosen);
+  add_status(app, chosen);
+  add_report(app, chosen);
+  add_checkpoint(app, chosen);
   add_import(app, chosen);
   add_info(app, chosen);
   add_simulate(app, chosen);

@@ -20,6 +20,7 @@ struct TrainOptions {
   std::string directory;
   bool resume = false;
   std::string checkpoint;
+  bool automatic = false, accept_changes = false;
   bool validate_only = false;
 };
 
@@ -48,7 +49,9 @@ int train(const TrainOptions& options) {
     return federation::run_training(
         config,
         {.start = options.resume ? federation::Start::kResume : federation::Start::kInitialPrior,
-         .checkpoint = options.checkpoint},
+         .checkpoint = options.checkpoint,
+         .automatic = options.automatic,
+         .accept_changes = options.accept_changes},
         world);
   });
 }
@@ -71,6 +74,16 @@ void add_train(CLI::App& app, Action& chosen) {
       ->type_name("FILE")
       ->check(not_empty)
       ->needs(resume);
+  CLI::Option* automatic = command
+                               ->add_flag("--auto-resume", options->automatic,
+                                          "For job scripts: go on from the newest intact checkpoint in the folder "
+                                          "(damaged ones are passed over, and said), or start where there is none")
+                               ->excludes(resume);
+  command
+      ->add_flag("--accept-changes", options->accept_changes,
+                 "Go on under a configuration that differs from the checkpoint's; the differences are listed")
+      ->needs(resume)
+      ->excludes(automatic);
   command->add_flag(
       "--validate-only", options->validate_only,
       "Check the configuration and that the data files are there, then stop (needs no GPU and no mpirun); "

@@ -31,6 +31,7 @@ struct Data {
   bool drop = false;
   std::int64_t max_sequences = 0;
   std::string time_unit = "file unit";
+  std::string time_origin;
 
   template <class V>
   void visit(V& v) {
@@ -65,6 +66,9 @@ struct Data {
     v("drop_before", drop_before, "see 'drop' (file unit)");
     v("max_sequences", max_sequences, "use only the first so many sequences of each file (0: all)", at_least(0));
     v("time_unit", time_unit, "name of the file's unit of time, for tables and axes");
+    v("time_origin", time_origin,
+      "date of the file's time 0, as 2019-03-01 or 2019-03-01T06:30:00: axes of calendar time then show dates (\"\": "
+      "none)");
   }
 };
 
@@ -233,13 +237,17 @@ struct Evaluation {
 struct Output {
   std::string directory = "out";
   std::int64_t checkpoint_every = 10;
+  double checkpoint_minutes = 10;
   std::int64_t checkpoints_kept = 2;
   bool progress = true;
 
   template <class V>
   void visit(V& v) {
     v("directory", directory, "where results, checkpoints and logs go (--out)");
-    v("checkpoint_every", checkpoint_every, "rounds between checkpoints (0: only at the end)", at_least(0));
+    v("checkpoint_every", checkpoint_every, "rounds between checkpoints (0: not by rounds)", at_least(0));
+    v("checkpoint_minutes", checkpoint_minutes,
+      "minutes after which a round ends with a checkpoint, too (0: not by time); signals and the end always write one",
+      at_least(0));
     v("checkpoints_kept", checkpoints_kept, "newest checkpoints kept", at_least(1));
     v("progress", progress, "a line of progress that renews itself on a terminal");
   }

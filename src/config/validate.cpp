@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 
 #include "config/error.hpp"
 #include "config/keys.hpp"
@@ -39,6 +43,23 @@ class Checker {
   const Origins& origins_;
   std::map<std::string, Key> keys_;
 };
+
+/// "2019-03-01" or "2019-03-01T06:30:00", by form and by range.
+bool is_date(const std::string& text) {
+  std::tm date{};
+  const char* rest = strptime(text.c_str(), "%Y-%m-%d", &date);
+  if (rest && *rest == 'T') rest = strptime(rest, "T%H:%M:%S", &date);
+  return rest && *rest == '\0';
+}
+
+void check_time_axis(Checker& check, const Data& data) {
+  if (data.time_origin.empty()) return;
+  constexpr std::array<std::string_view, 5> units{"s", "min", "hour", "day", "week"};
+  check.demand(is_date(data.time_origin), "data.time_origin",
+               "is not a date: write it as 2019-03-01 or 2019-03-01T06:30:00");
+  check.demand(std::find(units.begin(), units.end(), data.time_unit) != units.end(), "data.time_unit",
+               fmt::format("with data.time_origin the unit must be one of {}", fmt::join(units, ", ")));
+}
 
 void check_data(Checker& check, const Data& data) {
   const bool listed = !data.train.empty(), patterned = !data.client_files.empty();
@@ -115,6 +136,7 @@ void validate(const Config& config, const Origins& origins) {
   Checker check(config, origins);
   check.allowed_values();
   check_data(check, config.data);
+  check_time_axis(check, config.data);
   check_model(check, config.data, config.model);
   check_federation(check, config.data, config.federation);
   check_evaluation(check, config.data, config.evaluation);

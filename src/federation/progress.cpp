@@ -9,6 +9,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "federation/machine.hpp"
+#include "io/json_lines.hpp"
 
 namespace fedpp::federation {
 
@@ -26,11 +30,26 @@ bool on_terminal() {
 
 }  // namespace
 
-Progress::Progress(bool speaks, bool renew, const std::string& log) : speaks_(speaks), renew_(renew && on_terminal()) {
+Progress::Progress(bool speaks, bool renew, const std::string& directory)
+    : speaks_(speaks), renew_(renew && on_terminal()) {
   if (!speaks) return;
-  log_ = std::make_shared<spdlog::logger>("train", std::make_shared<spdlog::sinks::basic_file_sink_st>(log));
+  records_ = std::make_unique<io::JsonLinesWriter>(directory + "/status.jsonl");
+  log_ = std::make_shared<spdlog::logger>(
+      "train", std::make_shared<spdlog::sinks::basic_file_sink_st>(directory + "/train.log"));
   log_->set_pattern("%Y-%m-%d %H:%M:%S %v");
   log_->flush_on(spdlog::level::info);
+}
+
+Progress::~Progress() = default;
+
+void Progress::note(const std::string& text) {
+  if (speaks_) log_->info(text);
+}
+
+void Progress::record(nlohmann::ordered_json object) {
+  if (!speaks_) return;
+  object["time"] = timestamp();
+  records_->append(object);
 }
 
 void Progress::line(const std::string& text) {

@@ -137,13 +137,18 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
   if (!state.prior_from.empty()) json["prior_from"] = state.prior_from;
   json["theta"] = {{"mean", state.theta.mean}, {"sd", state.theta.sd}};
   for (const auto& [key, value] : scores.json.items()) json[key] = value;
-  const std::string ledger = world.ledger_of_all_ranks();
+  const auto ledger = world.ledger_of_all_ranks();
+  json["communication"] = nlohmann::ordered_json::array();
+  for (const auto& [kind, sent] : ledger)
+    json["communication"].push_back({{"kind", kind}, {"calls", sent.calls}, {"bytes", sent.bytes}});
   mpi::together(world, [&] {
     if (world.is_root()) io::write_json(directory + "/result.json", json);
   });
   progress.line(scores.table);
-  progress.line(world.size() == 1 ? "One rank: nothing left it." : "What left the ranks:\n" + ledger);
-  progress.line(fmt::format("Results: {0}/result.json, {0}/result.h5; figures: scripts/plot.py {0}", directory));
+  progress.line(world.size() == 1 ? "One rank: nothing left it."
+                                  : "What left the ranks:\n" + mpi::Ledger::table(ledger));
+  progress.line(
+      fmt::format("Results: {0}/result.json, {0}/result.h5; a page with figures: fedpp report {0}", directory));
 }
 
 int run_evaluation(const config::Config& config, const EvaluationRequest& request, mpi::Communicator& world) {

@@ -26,6 +26,10 @@ enum class Start {
 struct TrainingRequest {
   Start start = Start::kInitialPrior;
   std::string checkpoint;  ///< kResume: "" is the newest in output.directory
+  /// For job scripts: kResume from the newest intact checkpoint (damaged ones are passed over, and said), kInitialPrior
+  /// where there is none.
+  bool automatic = false;
+  bool accept_changes = false;  ///< kResume under another configuration
   bool best = true;        ///< kAdapt, kContinue: from its best round by validation, else from its last
 };
 int run_training(const config::Config& config, const TrainingRequest& request, mpi::Communicator& world);

@@ -1,15 +1,17 @@
 #include "federation/run_state.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <optional>
 #include <system_error>
 
-#include "config/dump.hpp"
 #include "config/error.hpp"
 #include "config/version.hpp"
 #include "federation/checkpoint_groups.hpp"
+#include "federation/configuration_changes.hpp"
+#include "io/atomic_file.hpp"
 #include "io/checkpoint_file.hpp"
 #include "io/error.hpp"
 #include "mpi/turns.hpp"
@@ -18,29 +20,13 @@ namespace fedpp::federation {
 
 namespace {
 
-/// What a resumed run may change: how long it goes on, what is scored, where it writes, how the machine is used.
-nlohmann::ordered_json binding_part(const config::Config& config) {
-  auto json = config::to_json(config);
-  for (const char* section : {"evaluation", "output", "backend"}) json.erase(section);
-  for (const char* key : {"rounds", "patience", "validate_every"}) json["federation"].erase(key);
-  return json;
-}
-
-void check_configuration(const std::string& path, const std::string& archived, const config::Config& config) {
-  const auto before = nlohmann::ordered_json::parse(archived);
-  const auto now = binding_part(config);
-  std::string differences;
-  for (const auto& [section, keys] : now.items())
-    for (const auto& [key, value] : keys.items())
-      if (!before.contains(section) || !before[section].contains(key) || before[section][key] != value)
-        differences += fmt::format(
-            "\n  {}.{} = {} (checkpoint: {})", section, key, value.dump(),
-            before.contains(section) && before[section].contains(key) ? before[section][key].dump() : "none");
-  if (!differences.empty())
-    throw UserError(
-        fmt::format("{} was written under another configuration:{}\nRestore these values, or train anew in "
-                    "another folder (--out).",
-                    path, differences));
+void check_configuration(const CheckpointHeader& header, const config::Config& config) {
+  const std::string differences = to_text(changes_since(header.configuration, config), true);
+  if (differences.empty()) return;
+  throw UserError(
+      fmt::format("{} was written under another configuration:{}\nRestore these values, go on under the new ones all "
+                  "the same ('fedpp train ... --resume --accept-changes'), or train anew in another folder (--out).",
+                  header.path, differences));
 }
 
 /// What to do about a checkpoint that is refused: the newest intact one beside it, if there is one.
@@ -54,15 +40,14 @@ std::string remedy_for(const std::string& path) {
                      intact->path);
 }
 
-}  // namespace
-
-void write_checkpoint(Session& session, const RunState& state, const std::string& directory, std::int64_t keep) {
+/// Collective. Rank 0 writes the shared part, then every rank in turn appends its clients.
+void write_partial(Session& session, const RunState& state, const std::string& partial) {
   auto& world = session.world();
-  const std::string final_path = directory + "/" + io::checkpoint_name(state.next_round);
-  const std::string partial = final_path + ".partial";
   mpi::in_turn(world, [&] {
     if (world.is_root()) {
       io::File file = io::create_checkpoint(partial);
+      file.set_attribute("layout", kCheckpointLayout);
+      file.set_attribute("oldest_reader", kCheckpointOldestReader);
       file.set_attribute("version", version());
       file.set_attribute("git", git_revision());
       file.set_attribute("next_round", state.next_round);
@@ -74,7 +59,7 @@ void write_checkpoint(Session& session, const RunState& state, const std::string
       write_input_scale(file.create_group("inputs"), session.input_scale());
       file.write_scalar("best_score", state.stopping.best_score);
       file.write_scalar("bandwidth", state.bandwidth);
-      file.write_scalar("configuration", binding_part(session.config()).dump());
+      file.write_scalar("configuration", archive(session.config()));
       file.write_scalar("rounds", state.rounds.dump());
       write_posterior(file, "theta", state.theta);
       if (state.stopping.best_round >= 0) write_posterior(file, "best_theta", state.best_theta);
@@ -96,13 +81,45 @@ void write_checkpoint(Session& session, const RunState& state, const std::string
     }
     file.close();
   });
+}
+
+/// Collective. Sealed, renamed, older ones deleted.
+void commit(mpi::Communicator& world, const std::string& partial, const std::string& final_path, std::int64_t round,
+            std::int64_t keep) {
   mpi::together(world, [&] {
     if (!world.is_root()) return;
     io::commit(partial, final_path);
     // Where a run went on from an older checkpoint, the later ones are left alone until it has passed them: the newest
     // by number are kept, and this one must be among them.
-    if (io::newest_checkpoint(directory)->round <= state.next_round) io::prune_checkpoints(directory, keep);
+    if (io::newest_checkpoint(io::folder_of(final_path))->round <= round)
+      io::prune_checkpoints(io::folder_of(final_path), keep);
   });
+}
+
+}  // namespace
+
+void check_layout(const io::File& file) {
+  if (!file.has_attribute("oldest_reader")) return;
+  const auto needed = file.attribute<std::int64_t>("oldest_reader");
+  if (needed > kCheckpointLayout)
+    throw UserError(
+        fmt::format("{}: has checkpoint layout {}, this program reads up to {}: use fedpp {} that wrote it, or a "
+                    "newer one",
+                    file.file(), needed, kCheckpointLayout,
+                    file.has_attribute("version") ? file.attribute<std::string>("version") : ""));
+}
+
+void write_checkpoint(Session& session, const RunState& state, const std::string& directory, std::int64_t keep) {
+  auto& world = session.world();
+  const std::string final_path = directory + "/" + io::checkpoint_name(state.next_round);
+  const std::string partial = final_path + ".partial";
+  try {
+    write_partial(session, state, partial);
+    commit(world, partial, final_path, state.next_round, keep);
+  } catch (const mpi::AgreedError&) {
+    if (world.is_root()) ::unlink(partial.c_str());  // a full disk needs the room
+    throw;
+  }
 }
 
 CheckpointHeader read_header(const std::string& path, mpi::Communicator& world) {
@@ -117,6 +134,7 @@ CheckpointHeader read_header(const std::string& path, mpi::Communicator& world) 
   CheckpointHeader header{path, std::nullopt, 0, {}};
   mpi::together(world, [&] {
     const io::File file = io::File::open_read(path);
+    check_layout(file);
     if (file.exists("inputs")) header.inputs = read_input_scale(file.group("inputs"));
     header.next_round = file.attribute<std::int64_t>("next_round");
     header.configuration = file.read_scalar<std::string>("configuration");
@@ -124,11 +142,11 @@ CheckpointHeader read_header(const std::string& path, mpi::Communicator& world) 
   return header;
 }
 
-RunState read_checkpoint(Session& session, const CheckpointHeader& header) {
+RunState read_checkpoint(Session& session, const CheckpointHeader& header, bool accept_changes) {
   auto& world = session.world();
   RunState state;
   mpi::together(world, [&] {
-    check_configuration(header.path, header.configuration, session.config());
+    if (!accept_changes) check_configuration(header, session.config());
     const io::File file = io::File::open_read(header.path);
     state.next_round = header.next_round;
     if (file.has_attribute("prior_from")) state.prior_from = file.attribute<std::string>("prior_from");
@@ -143,6 +161,7 @@ RunState read_checkpoint(Session& session, const CheckpointHeader& header) {
     if (state.stopping.best_round >= 0) state.best_theta = read_posterior(file, "best_theta");
     for (auto& client : session.owned()) {
       const io::Group group = file.group(group_name(client.data.id));
+      if (accept_changes) expect_holdings(group, client.data);
       client.model.state = read_client_state(group.group("last"), client.model.state, session.parameters());
       if (group.exists("best"))
         state.best_clients[client.data.id] =
@@ -158,6 +177,24 @@ RunState read_checkpoint(Session& session, const CheckpointHeader& header) {
     }
   });
   return state;
+}
+
+std::optional<std::string> newest_intact_of(const config::Config& config, mpi::Communicator& world,
+                                            std::vector<std::string>* refused) {
+  std::string path;
+  mpi::together(world, [&] {
+    if (!world.is_root()) return;
+    const auto& directory = config.output.directory;
+    const auto intact = io::newest_intact_checkpoint(directory, refused);
+    if (!intact && io::newest_checkpoint(directory))
+      throw UserError(
+          fmt::format("{} holds checkpoints, but none is intact ({}): look at it before anything is written "
+                      "there ('fedpp checkpoint verify {}'), or train anew in another folder (--out)",
+                      directory, refused->front(), directory));
+    if (intact) path = intact->path;
+  });
+  world.broadcast(path, 0, "configuration");
+  return path.empty() ? std::nullopt : std::optional(path);
 }
 
 std::string newest_checkpoint_of(const config::Config& config, mpi::Communicator& world) {

@@ -10,8 +10,13 @@
 #include "evaluation/score.hpp"
 #include "federation/schedule.hpp"
 #include "federation/session.hpp"
+#include "io/hdf5.hpp"
 
 namespace fedpp::federation {
+
+/// Layout of the arrays in a checkpoint (docs/file-formats.md). Additions that older versions may pass over raise the
+/// first only; where a reader must know more, both rise.
+inline constexpr std::int64_t kCheckpointLayout = 2, kCheckpointOldestReader = 1;
 
 struct RunState {
   std::int64_t next_round = 0;
@@ -35,8 +40,11 @@ struct CheckpointHeader {
   std::string path;
   std::optional<data::InputScale> inputs;  ///< none in checkpoints of versions that did not keep it
   std::int64_t next_round = 0;
-  std::string configuration;  ///< JSON of the keys that a resumed run must share
+  std::string configuration;  ///< JSON of every key (configuration_changes.hpp)
 };
+
+/// \throws UserError where a newer version's layout is too new for this one
+void check_layout(const io::File& file);
 
 /// Collective. DIR/checkpoint-NNNNNN.h5: rank 0 writes the shared part, then every rank in turn appends its clients;
 /// sealed with a checksum and renamed when whole. Older ones than the newest `keep` are deleted.
@@ -45,11 +53,17 @@ void write_checkpoint(Session& session, const RunState& state, const std::string
 /// Collective. Verifies the file before HDF5 opens it; throws UserError with a remedy where it is damaged.
 CheckpointHeader read_header(const std::string& path, mpi::Communicator& world);
 
-/// Collective. Any number of ranks. Throws where it belongs to another configuration, naming the keys that differ.
-RunState read_checkpoint(Session& session, const CheckpointHeader& header);
+/// Collective. Any number of ranks. Throws where it belongs to another configuration, naming the keys that differ; with
+/// `accept_changes` only where the clients are others or the sizes do not fit.
+RunState read_checkpoint(Session& session, const CheckpointHeader& header, bool accept_changes = false);
 
 /// Collective. Path of the newest checkpoint in output.directory. Throws where there is none.
 std::string newest_checkpoint_of(const config::Config& config, mpi::Communicator& world);
+
+/// Collective. The newest checkpoint in output.directory that verifies; none where there are no checkpoints. On rank 0
+/// the reasons why newer ones were passed over go to `refused`. Throws where there are some and all are damaged.
+std::optional<std::string> newest_intact_of(const config::Config& config, mpi::Communicator& world,
+                                            std::vector<std::string>* refused);
 
 /// Sets the clients to the best round's state, or leaves them at the last; returns the theta that belongs to it.
 const model::WeightPosterior& select_state(Session& session, const RunState& state, bool best);

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <optional>
 
 #include "config/dump.hpp"
@@ -17,6 +18,8 @@
 #include "config/version.hpp"
 #include "federation/adaptation.hpp"
 #include "federation/aggregator.hpp"
+#include "federation/configuration_changes.hpp"
+#include "federation/machine.hpp"
 #include "federation/participants.hpp"
 #include "federation/phases.hpp"
 #include "federation/progress.hpp"
@@ -27,6 +30,7 @@
 #include "gpu/runtime.hpp"
 #include "io/atomic_file.hpp"
 #include "io/checkpoint_file.hpp"
+#include "io/directory_lock.hpp"
 #include "model/local_update.hpp"
 #include "mpi/turns.hpp"
 
@@ -37,6 +41,18 @@ namespace {
 /// Set by SIGUSR1 and SIGTERM: finish the round, write a checkpoint, leave with kExitRequeue.
 std::atomic<int> stop_signal{0};
 void on_signal(int signal) { stop_signal = signal; }
+
+/// What cannot be written in the middle of a run, as on a full disk, is no mistake in what the program was given: its
+/// exit code lets a job script try again.
+template <class F>
+void as_the_machines_fault(F&& f) {
+  try {
+    f();
+  } catch (mpi::AgreedError& error) {
+    error.users_mistake = false;
+    throw;
+  }
+}
 
 class Trainer {
  public:
@@ -68,12 +84,10 @@ class Trainer {
       // 6. Metrics and progress.
       state_.next_round = round + 1;
       phases_.time("metrics", [&] { record(round, participants, reports, rejected, validation); });
-      // 7. Checkpoint when due, and when asked to stop; rank 0 decides.
-      const bool stop = asked_to_stop();
-      const auto& o = config_.output;
-      if (stop || (o.checkpoint_every > 0 && state_.next_round % o.checkpoint_every == 0) ||
-          state_.next_round == f.rounds || state_.stopping.should_stop())
-        phases_.time("checkpoint", [&] { write_checkpoint(session_, state_, o.directory, o.checkpoints_kept); });
+      // 7. Checkpoint when due, and when asked to stop.
+      const auto [stop, due] = agree_on_the_end_of_the_round();
+      const bool last = stop || state_.next_round == f.rounds || state_.stopping.should_stop();
+      if (due || last) phases_.time("checkpoint", [&] { checkpoint(last); });
       if (stop) return false;
     }
     return true;
@@ -221,6 +235,7 @@ class Trainer {
     const auto texts = world_.gather(mine, 0, "metrics");
     const auto bytes = static_cast<std::int64_t>(world_.ledger().end_round());
     const double seconds = world_.max(seconds_since_last_round(), "metrics");
+    const double imbalance = imbalance_of_local_updates();
     std::vector<std::string> left_out;
     for (const auto& text : texts)  // a rank's lines, one a client
       for (std::size_t start = 0, end; (end = text.find('\n', start)) != std::string::npos; start = end + 1)
@@ -236,7 +251,15 @@ class Trainer {
          {"jitter", jitter},
          {"left_out", left_out},
          {"bytes_rank_0", bytes},
-         {"seconds", seconds}});
+         {"seconds", seconds},
+         {"imbalance", imbalance}});
+    nlohmann::ordered_json line{{"event", "round"}};
+    for (const char* key : {"round", "elbo_gain", "validation", "seconds", "imbalance"})
+      line[key] = state_.rounds.back()[key];
+    line["left_out"] = left_out.size();
+    line["best_round"] = state_.stopping.best_round + 1;
+    line["best_validation"] = state_.stopping.best_score;
+    progress_.record(std::move(line));
     for (const auto& text : left_out) progress_.line(text);
     progress_.round(round, config_.federation.rounds, elbo, validation, state_.stopping.best_round);
   }
@@ -248,11 +271,54 @@ class Trainer {
     return seconds;
   }
 
-  bool asked_to_stop() {
-    const int signal = world_.allreduce(stop_signal.load(), mpi::Op::max, "metrics");
-    if (signal != 0)
-      progress_.line(fmt::format("signal {}: checkpoint after round {}, then the end", signal, state_.next_round));
-    return signal != 0;
+  /// The slowest rank's local update of this round over the ranks' mean (in whole microseconds: a sum that is exact).
+  double imbalance_of_local_updates() {
+    const double total = phases_.seconds().at("local update");
+    const auto mine = static_cast<std::int64_t>((total - local_seconds_before_) * 1e6);
+    local_seconds_before_ = total;
+    const auto slowest = world_.allreduce(mine, mpi::Op::max, "metrics");
+    const auto sum = world_.allreduce(mine, mpi::Op::sum, "metrics");
+    return sum > 0 ? static_cast<double>(slowest) * world_.size() / static_cast<double>(sum) : 1;
+  }
+
+  struct EndOfRound {
+    bool stop, due;
+  };
+  /// A signal that any rank has seen stops all; whether a checkpoint is due by rounds or by the clock is rank 0's word.
+  EndOfRound agree_on_the_end_of_the_round() {
+    const auto& o = config_.output;
+    int due = 0;
+    if (world_.is_root()) {
+      const std::chrono::duration<double, std::ratio<60>> since = std::chrono::steady_clock::now() - last_checkpoint_;
+      due = failed_checkpoints_ > 0 || (o.checkpoint_every > 0 && state_.next_round % o.checkpoint_every == 0) ||
+            (o.checkpoint_minutes > 0 && since.count() >= o.checkpoint_minutes);
+    }
+    int words[] = {stop_signal.load(), due};
+    world_.allreduce(std::span<int>(words), mpi::Op::max, "metrics");
+    if (words[0] != 0)
+      progress_.line(fmt::format("signal {}: checkpoint after round {}, then the end", words[0], state_.next_round));
+    return {words[0] != 0, words[1] != 0};
+  }
+
+  /// A disk that is full for a while costs no run: the earlier checkpoints are still there, and the next round tries
+  /// again.
+  void checkpoint(bool last) {
+    constexpr int kAttempts = 3;
+    const auto& o = config_.output;
+    const auto start = std::chrono::steady_clock::now();
+    try {
+      write_checkpoint(session_, state_, o.directory, o.checkpoints_kept);
+    } catch (const mpi::AgreedError& error) {
+      if (last || ++failed_checkpoints_ >= kAttempts) as_the_machines_fault([] { throw; });
+      progress_.line(fmt::format("no checkpoint after round {}: {}; tried again after the next round",
+                                 state_.next_round, error.what()));
+      return;
+    }
+    failed_checkpoints_ = 0;
+    last_checkpoint_ = std::chrono::steady_clock::now();
+    progress_.record({{"event", "checkpoint"},
+                      {"round", state_.next_round},
+                      {"seconds", std::chrono::duration<double>(last_checkpoint_ - start).count()}});
   }
 
   Session& session_;
@@ -262,10 +328,13 @@ class Trainer {
   Progress& progress_;
   Phases& phases_;
   CommunicatorSums sums_;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now(), last_checkpoint_ = last_;
+  double local_seconds_before_ = 0;
+  int failed_checkpoints_ = 0;  ///< in a row
 };
 
-/// The folder for results: made on rank 0, and taken away again where the run fails before it has left anything in it.
+/// The folder for results: made on rank 0 and locked against other runs until the end of this one; taken away again
+/// where the run fails before it has left anything in it.
 class Folder {
  public:
   /// Collective. A finished or running job's results are not overwritten by a new one.
@@ -277,9 +346,12 @@ class Folder {
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
   ~Folder() {
+    lock_.reset();
     std::error_code not_empty;
     for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder) std::filesystem::remove(*folder, not_empty);
   }
+
+  bool locked() const { return !lock_ || lock_->effective(); }
 
  private:
   void prepare(const std::string& directory, const TrainingRequest& request) {
@@ -298,7 +370,7 @@ class Folder {
       throw UserError(
           fmt::format("output.directory = {}: the folder cannot be made ({})", directory, failed.message()));
     made_ = std::move(made);
-    if (!resume && io::newest_checkpoint(directory))
+    if (!resume && !request.automatic && io::newest_checkpoint(directory))
       throw UserError(
           fmt::format("{} holds checkpoints of an earlier run: go on from them with --resume, or choose another "
                       "folder with --out",
@@ -307,9 +379,15 @@ class Folder {
       throw UserError(
           fmt::format("output.directory = {}: the folder cannot be written to ({}): choose another with --out",
                       directory, std::strerror(errno)));
+    try {
+      lock_ = std::make_unique<io::DirectoryLock>(directory, whereabouts());
+    } catch (const io::Error& error) {
+      throw UserError(error.what());
+    }
   }
 
   std::vector<std::filesystem::path> made_;  ///< from the outermost; only empty ones can be removed
+  std::unique_ptr<io::DirectoryLock> lock_;  ///< on rank 0
 };
 
 /// Beside the results.
@@ -326,7 +404,7 @@ RunState starting_state(Session& session, const TrainingRequest& request,
   if (request.start == Start::kAdapt) return adopt_prior(session, *header, request.best);
   if (request.start == Start::kContinue) return continue_clients(session, *header, request.best);
   if (request.start == Start::kResume) {
-    auto state = read_checkpoint(session, *header);
+    auto state = read_checkpoint(session, *header, request.accept_changes);
     if (state.next_round > config.federation.rounds)
       throw UserError(fmt::format("federation.rounds = {}, but {} has done {}: ask for at least as many",
                                   config.federation.rounds, header->path, state.next_round));
@@ -347,12 +425,27 @@ std::string describe_start(const TrainingRequest& request, const CheckpointHeade
   return fmt::format("resumed from {} after round {}", header.path, header.next_round);
 }
 
+/// What a person should know about a run that goes on under other settings.
+std::string describe_changes(const CheckpointHeader& header, const config::Config& config) {
+  const auto changes = changes_since(header.configuration, config);
+  std::string text;
+  if (const auto accepted = to_text(changes, true); !accepted.empty())
+    text += "changed since the checkpoint, as accepted by --accept-changes:" + accepted;
+  if (const auto free = to_text(changes, false); !free.empty())
+    text +=
+        (text.empty() ? "" : "\n") +
+        ("changed since the checkpoint (how long it goes on, what is scored and written, how the machine is used):" +
+         free);
+  return text;
+}
+
 }  // namespace
 
-int run_training(const config::Config& asked, const TrainingRequest& request, mpi::Communicator& world) {
+int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi::Communicator& world) {
   std::signal(SIGUSR1, on_signal);
   std::signal(SIGTERM, on_signal);
   config::Config config = asked;
+  TrainingRequest request = wanted;
   const bool elsewhere = request.start == Start::kAdapt || request.start == Start::kContinue;
 
   // 1. What it starts from, checked before anything is written.
@@ -363,7 +456,14 @@ int run_training(const config::Config& asked, const TrainingRequest& request, mp
     if (request.start == Start::kContinue) config.federation.rounds += header->next_round;
   }
   const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
+  const auto ranks = examine_ranks(world);
   const Folder folder(config, request, world);
+  std::vector<std::string> passed_over;
+  if (request.automatic) {
+    const auto intact = newest_intact_of(config, world, &passed_over);
+    request.start = intact ? Start::kResume : Start::kInitialPrior;
+    request.checkpoint = intact.value_or("");
+  }
   if (request.start == Start::kResume)
     header = read_header(request.checkpoint.empty() ? newest_checkpoint_of(config, world) : request.checkpoint, world);
   Phases phases;
@@ -373,19 +473,36 @@ int run_training(const config::Config& asked, const TrainingRequest& request, mp
   Session session = phases.time("load", [&] { return Session(config, world, header ? header->inputs : std::nullopt); });
   RunState state = phases.time("start", [&] { return starting_state(session, request, header); });
   archive_configuration(config, world);
-  Progress progress(world.is_root(), config.output.progress, config.output.directory + "/train.log");
+  Progress progress(world.is_root(), config.output.progress, config.output.directory);
   progress.line(describe(session));
+  for (const auto& rank : ranks) progress.note(rank);
+  for (const auto& reason : passed_over) progress.line("passed over: " + reason);
   if (header) progress.line(describe_start(request, *header));
+  if (request.start == Start::kResume)
+    if (const auto text = describe_changes(*header, config); !text.empty()) progress.line(text);
+  if (!folder.locked())
+    progress.line("this file system has no locks: nothing keeps a second run out of " + config.output.directory);
+  progress.record({{"event", "start"},
+                   {"version", version()},
+                   {"git", git_revision()},
+                   {"where", whereabouts()},
+                   {"ranks", world.size()},
+                   {"clients", session.clients()},
+                   {"rounds", config.federation.rounds},
+                   {"done", state.next_round},
+                   {"time_unit", config.data.time_unit}});
   if (const auto text = beyond_window(session); !text.empty()) progress.line(text);
 
   // 3. The rounds.
   if (!Trainer(session, state, progress, phases).run()) {
     progress.line(fmt::format("stopped by a signal after round {}; go on with --resume", state.next_round));
+    progress.record({{"event", "stopped"}, {"round", state.next_round}});
     return kExitRequeue;
   }
 
   // 4. Scores, curves, tables.
-  report(session, state, progress, phases);
+  as_the_machines_fault([&] { report(session, state, progress, phases); });
+  progress.record({{"event", "finished"}, {"round", state.next_round}});
   return 0;
 }
 

@@ -40,6 +40,13 @@ class Plot(program.Case):
         for name in ["convergence", "intensities"]:
             self.assertTrue((self.folder / f"out/{name}.png").read_bytes().startswith(b"\x89PNG"))
         self.assertIn("scores.png skipped", result.stdout)
+        self.assertIn("communities.png skipped", result.stdout)
+
+    def test_communities(self):
+        rounds = [{**r, "communities": [0, 0, 1, -1 if r["round"] < 3 else 1]} for r in ROUNDS]
+        self.write("out/result.json", json.dumps({"rounds": rounds, "best_round": 5}))
+        self.assertEqual(self.plot().returncode, 0)
+        self.assertTrue((self.folder / "out/communities.png").read_bytes().startswith(b"\x89PNG"))
 
     def test_damaged_arrays(self):
         whole = (self.folder / "out/result.h5").read_bytes()

@@ -26,19 +26,23 @@ TEST_P(RefusedValue, IsNamedWithItsRemedy) {
 
 INSTANTIATE_TEST_SUITE_P(
     Ranges, RefusedValue,
-    testing::Values(Refusal{{"model.prior_sd=0"}, "--set model.prior_sd=0: model.prior_sd = 0.0: must be above 0"},
-                    Refusal{{"model.prior_sd=nan"}, "model.prior_sd = nan: must be above 0"},
-                    Refusal{{"model.window=inf"}, "model.window = inf: must be above 0"},
-                    Refusal{{"data.local_fraction=0"}, "data.local_fraction = 0.0: must be in (0, 1]"},
-                    Refusal{{"data.local_fraction=1.5"}, "data.local_fraction = 1.5: must be in (0, 1]"},
-                    Refusal{{"data.clients=0"}, "data.clients = 0: must be at least 1"},
-                    Refusal{{"training.beta1=1"}, "training.beta1 = 1.0: must be in [0, 1)"},
-                    Refusal{{"aggregation.fraction_bits=61"}, "aggregation.fraction_bits = 61: must be in [8, 60]"},
-                    Refusal{{"model.periods=1,-2", "data.clock=calendar"},
-                            "model.periods = [1.0, -2.0]: -2.0 is not above 0"},
-                    Refusal{{"data.leave_out_types=-1"}, "data.leave_out_types = [-1]: -1 is not at least 0"},
-                    Refusal{{"aggregation.divergence=KL"},
-                            "aggregation.divergence = \"KL\": allowed are \"kl\", \"w2\", \"fedavg\", \"mmd\""}));
+    testing::Values(
+        Refusal{{"model.prior_sd=0"}, "--set model.prior_sd=0: model.prior_sd = 0.0: must be above 0"},
+        Refusal{{"model.prior_sd=nan"}, "model.prior_sd = nan: must be above 0"},
+        Refusal{{"model.window=inf"}, "model.window = inf: must be above 0"},
+        Refusal{{"data.local_fraction=0"}, "data.local_fraction = 0.0: must be in (0, 1]"},
+        Refusal{{"data.local_fraction=1.5"}, "data.local_fraction = 1.5: must be in (0, 1]"},
+        Refusal{{"data.time_origin=1 March", "data.time_unit=day"}, "is not a date: write it as 2019-03-01"},
+        Refusal{{"data.time_origin=2019-13-01", "data.time_unit=day"}, "is not a date"},
+        Refusal{{"data.time_origin=2019-03-01T06:30:00"},
+                "data.time_unit = \"file unit\": with data.time_origin the unit must be one of s, min"},
+        Refusal{{"data.clients=0"}, "data.clients = 0: must be at least 1"},
+        Refusal{{"training.beta1=1"}, "training.beta1 = 1.0: must be in [0, 1)"},
+        Refusal{{"aggregation.fraction_bits=61"}, "aggregation.fraction_bits = 61: must be in [8, 60]"},
+        Refusal{{"model.periods=1,-2", "data.clock=calendar"}, "model.periods = [1.0, -2.0]: -2.0 is not above 0"},
+        Refusal{{"data.leave_out_types=-1"}, "data.leave_out_types = [-1]: -1 is not at least 0"},
+        Refusal{{"aggregation.divergence=KL"},
+                "aggregation.divergence = \"KL\": allowed are \"kl\", \"w2\", \"fedavg\", \"mmd\""}));
 
 INSTANTIATE_TEST_SUITE_P(
     AcrossKeys, RefusedValue,

@@ -92,7 +92,7 @@ def outcome(result):
     """What must have the same bits: everything computed, nothing measured."""
     kept = {key: result[key] for key in ["theta", "scores", "calibration", "best_round", "state"]}
     kept["last_round"] = result.get("last_round")
-    kept["rounds"] = [{k: v for k, v in r.items() if k not in ("seconds", "bytes_rank_0")} for r in result["rounds"]]
+    kept["rounds"] = [{k: v for k, v in r.items() if k not in ("seconds", "bytes_rank_0", "imbalance")} for r in result["rounds"]]
     return kept
 
 

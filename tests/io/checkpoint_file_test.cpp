@@ -124,6 +124,15 @@ TEST(CheckpointFile, OtherFilesAreRefusedByTheirKind) {
                "newer");
 }
 
+TEST(CheckpointFile, BytesOfADamagedHeaderAreNotRepeated) {
+  TemporaryFolder folder;
+  const std::string path = make_checkpoint(folder / "a.h5");
+  std::string bytes = bytes_of(path);
+  bytes[bytes.find("xxh3-128 ") + 12] = '\xe6';
+  put(path, bytes);
+  EXPECT_EQ(error_of([&] { verify(path); }), path + ": refused: its header was altered");
+}
+
 TEST(CheckpointFile, CommitReplacesAndNamesWhatFails) {
   TemporaryFolder folder;
   const std::string path = make_checkpoint(folder / "a.h5");

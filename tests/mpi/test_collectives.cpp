@@ -75,9 +75,10 @@ TEST(Ledger, counts_what_leaves_the_rank_by_kind) {
     EXPECT_EQ(comm.ledger().entries().at("reduce uploads").bytes, 240u);
     EXPECT_EQ(comm.ledger().entries().count("broadcast theta"), comm.is_root() ? 1u : 0u);
   }
-  const auto table = comm.ledger_of_all_ranks();
+  const auto all = comm.ledger_of_all_ranks();
+  const auto table = Ledger::table(all);
   if (!comm.is_root()) {
-    EXPECT_EQ(table, "");
+    EXPECT_TRUE(all.empty());
   } else if (!alone) {
     EXPECT_NE(table.find("reduce uploads"), std::string::npos);
     EXPECT_NE(table.find(std::to_string(240 * comm.size())), std::string::npos) << table;

@@ -1,0 +1,68 @@
+#include "gpu/device.hpp"
+
+#include "gpu/kokkos.hpp"
+
+#if defined(KOKKOS_ENABLE_CUDA)
+#include <cuda_runtime_api.h>
+#endif
+
+namespace fedpp::gpu {
+
+namespace {
+
+/// The finaliser of SplitMix64: every bit of the index reaches every bit of the word.
+KOKKOS_INLINE_FUNCTION std::uint64_t mixed(std::uint64_t x) {
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9ull;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+KOKKOS_INLINE_FUNCTION std::uint64_t pattern(std::uint64_t i) { return mixed(i + 0x9e3779b97f4a7c15ull); }
+
+std::string describe() {
+#if defined(KOKKOS_ENABLE_CUDA)
+  int device = 0;
+  cudaDeviceProp properties;
+  if (cudaGetDevice(&device) != cudaSuccess || cudaGetDeviceProperties(&properties, device) != cudaSuccess)
+    return "a GPU that does not say which";
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string uuid = "GPU-";
+  for (int k = 0; k < 16; ++k) {
+    const auto byte = static_cast<unsigned char>(properties.uuid.bytes[k]);
+    if (k == 4 || k == 6 || k == 8 || k == 10) uuid += '-';
+    uuid += kDigits[byte >> 4];
+    uuid += kDigits[byte & 15];
+  }
+  char bus[32] = "?";
+  if (cudaDeviceGetPCIBusId(bus, sizeof bus, device) != cudaSuccess) bus[0] = '?';
+  return std::string(properties.name) + ", " + uuid + ", PCI " + bus;
+#else
+  return Exec::name();
+#endif
+}
+
+}  // namespace
+
+std::string fault_of(const std::vector<std::uint64_t>& words) {
+  std::size_t wrong = 0, first = 0;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if (words[i] != ~pattern(i) && wrong++ == 0) first = i;
+  if (wrong == 0) return "";
+  return std::to_string(wrong) + " of " + std::to_string(words.size()) +
+         " words of device memory came back wrong, the first at " + std::to_string(first);
+}
+
+Device examine_device(std::int64_t words) {
+  std::vector<std::uint64_t> host(static_cast<std::size_t>(words));
+  for (std::size_t i = 0; i < host.size(); ++i) host[i] = pattern(i);
+  const auto buffer = to_device<std::uint64_t>("fedpp::device::self_test", host);
+  Kokkos::parallel_for(
+      "fedpp::device::invert", Kokkos::RangePolicy<Exec>(0, words),
+      KOKKOS_LAMBDA(const Index i) { buffer(i) = ~buffer(i); });
+  to_host(buffer, host);
+  return {describe(), fault_of(host)};
+}
+
+}  // namespace fedpp::gpu

@@ -1,0 +1,51 @@
+# Sourced by the job scripts: makes `fedpp` runnable on this machine and defines how ranks are started. Nothing of a particular site
+# is written here; it comes from variables, set in the shell that submits (sbatch passes them on) or in jobs/environment/site.sh,
+# which is yours and not under version control.
+#
+#   FEDPP_HOME        the folder that holds jobs/: the repository (default: where the job was submitted), or PREFIX/share/fedpp
+#   FEDPP_MACHINE     plain (default): packages of a distribution, or an executable in PATH; modules; spack; apptainer
+#   FEDPP             the executable (default: build/cuda, build/cpu or the installed one beside FEDPP_HOME, else in PATH)
+#   FEDPP_LAUNCHER    srun (default under SLURM) or mpirun
+#   FEDPP_SRUN        further options of srun, as in "--mpi=pmix --cpu-bind=cores"
+#   FEDPP_MPIRUN      further options of mpirun
+#   FEDPP_GPU_AWARE_MPI   0 (default) or 1: whether the MPI library looks for device memory in its buffers. fedpp hands it host
+#                     memory only (2P numbers a round), so 0 loses nothing and avoids its start-up and its memory on the GPU.
+#   FEDPP_MODULES     modules to load, for FEDPP_MACHINE=modules
+#   FEDPP_SPACK_ENV   folder of a Spack environment, for FEDPP_MACHINE=spack (default: jobs/environment)
+#   FEDPP_IMAGE       the container, for FEDPP_MACHINE=apptainer (default: fedpp.sif)
+
+FEDPP_HOME=${FEDPP_HOME:-${SLURM_SUBMIT_DIR:-$PWD}}
+fedpp_jobs=$FEDPP_HOME/jobs
+[ ! -f "$fedpp_jobs/environment/site.sh" ] || . "$fedpp_jobs/environment/site.sh"
+
+fedpp_command=()
+if [ -z "${FEDPP:-}" ]; then
+  FEDPP=fedpp
+  for built in "$FEDPP_HOME"/../../bin/fedpp "$FEDPP_HOME"/build/cpu/src/fedpp "$FEDPP_HOME"/build/cuda/src/fedpp; do
+    [ ! -x "$built" ] || FEDPP=$built
+  done
+fi
+. "$fedpp_jobs/environment/${FEDPP_MACHINE:-plain}.sh"
+[ ${#fedpp_command[@]} -gt 0 ] || fedpp_command=("$FEDPP")
+
+# Threads: what SLURM gives a task, and none for BLAS inside a rank.
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-${SLURM_CPUS_PER_TASK:-1}} OMP_PROC_BIND=${OMP_PROC_BIND:-spread} OMP_PLACES=${OMP_PLACES:-threads}
+export OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 KOKKOS_DISABLE_WARNINGS=1
+
+# One switch for the MPI libraries that are met on clusters.
+case ${FEDPP_GPU_AWARE_MPI:-0} in
+  0) export OMPI_MCA_opal_cuda_support=0 MPICH_GPU_SUPPORT_ENABLED=0 MV2_USE_CUDA=0 I_MPI_OFFLOAD=0 ;;
+  1) export OMPI_MCA_opal_cuda_support=1 MPICH_GPU_SUPPORT_ENABLED=1 MV2_USE_CUDA=1 I_MPI_OFFLOAD=1 ;;
+  *) echo "environment.sh: FEDPP_GPU_AWARE_MPI=$FEDPP_GPU_AWARE_MPI: 0 or 1" >&2; exit 2 ;;
+esac
+
+# on_ranks RANKS ARGUMENT...: fedpp on that many ranks ("" for all tasks of the job). A rank that dies ends the others within seconds.
+on_ranks() {
+  local ranks=$1
+  shift
+  case ${FEDPP_LAUNCHER:-srun} in
+    srun) exec srun ${ranks:+--ntasks="$ranks"} --kill-on-bad-exit=1 ${FEDPP_SRUN:-} "${fedpp_command[@]}" "$@" ;;
+    mpirun) exec mpirun ${ranks:+-n "$ranks"} ${FEDPP_MPIRUN:-} "${fedpp_command[@]}" "$@" ;;
+    *) echo "environment.sh: FEDPP_LAUNCHER=$FEDPP_LAUNCHER: srun or mpirun" >&2; exit 2 ;;
+  esac
+}

@@ -1,0 +1,54 @@
+# Sourced by run.sbatch and sweep.sbatch after environment.sh.
+#
+# train_and_requeue OUT CONFIG [ARGUMENT...]: trains on all tasks of the job from the newest intact checkpoint in OUT, or from the
+# start. When SLURM says that time is nearly up (--signal=B:USR1@...), or sends TERM (preemption), the ranks finish their round and write a
+# checkpoint; then the job puts itself back into the queue. After a failure it does so, too, as long as it got further than the time before.
+#   FEDPP_MAX_RESTARTS   (default 100)
+
+train_and_requeue() {
+  local out=$1 config=$2 code=0 before after
+  shift 2
+  newest_checkpoint() { find "$out" -maxdepth 1 -name 'checkpoint-*.h5' 2>/dev/null | sort | tail -1; }
+  before=$(newest_checkpoint)
+  echo "$(date -u +%FT%TZ) job ${SLURM_JOB_ID:-none}, restart ${SLURM_RESTART_COUNT:-0}, on ${SLURM_JOB_NODELIST:-this machine}, from ${before:-the start}"
+
+  on_ranks "" train "$config" --out "$out" --auto-resume "$@" &
+  local ranks=$!
+  trap 'echo "$(date -u +%FT%TZ) asked to stop: a checkpoint after this round"; kill -USR1 $ranks 2>/dev/null' USR1 TERM
+  wait $ranks || code=$?
+  while kill -0 $ranks 2>/dev/null; do # a trapped signal ended wait, not the ranks
+    code=0
+    wait $ranks || code=$?
+  done
+  trap - USR1 TERM
+  after=$(newest_checkpoint)
+  # srun ends with 0, too, where a node could not start its tasks.
+  if [ $code -eq 0 ] && [ ! -e "$out/result.json" ]; then
+    echo "the launcher ended without a failure, but there is no result" >&2
+    code=75
+  fi
+  echo "$(date -u +%FT%TZ) fedpp ended with code $code; checkpoint: ${after:-none}"
+
+  case $code in
+    0 | 2) return $code ;; # done; a mistake of the user's, which no restart mends
+    75) ;; # stopped by a signal after a checkpoint, or never started
+    *)
+      if [ "$after" = "$before" ]; then
+        echo "no further than the time before: not put back into the queue" >&2
+        return $code
+      fi
+      ;;
+  esac
+  if [ -z "${SLURM_JOB_ID:-}" ] || [ "${SLURM_RESTART_COUNT:-0}" -ge "${FEDPP_MAX_RESTARTS:-100}" ]; then
+    echo "go on with: fedpp train $config --out $out --auto-resume" >&2
+    return $code
+  fi
+  # A job that was cancelled stays so, and one that was preempted SLURM puts back itself.
+  if ! scontrol -o show job "$SLURM_JOB_ID" | grep -q 'JobState=RUNNING'; then
+    echo "the job was ended from outside; go on with: fedpp train $config --out $out --auto-resume" >&2
+    return $code
+  fi
+  echo "back into the queue"
+  scontrol requeue "$SLURM_JOB_ID"
+  return $code
+}

@@ -1,0 +1,54 @@
+"""Spack recipe of fedpp. `spack repo add packaging/spack`, then in the folder of the sources `spack dev-build fedpp@main`, or `spack install fedpp`
+once `git` below names where your site keeps the repository (FEDPP_GIT in the environment does, too)."""
+
+import os
+
+from spack.package import *
+
+
+class Fedpp(CMakePackage, CudaPackage):
+    """Federated Bayesian point processes on HPC machines."""
+
+    git = os.environ.get("FEDPP_GIT", "")
+    license("Apache-2.0")
+    version("main", branch="main")
+
+    variant("openmp", default=True, description="Threads inside a rank (Kokkos with OpenMP)")
+    variant("report", default=True, description="Python with what 'fedpp report' draws with")
+
+    depends_on("c", type="build")
+    depends_on("cxx", type="build")
+    depends_on("cmake@3.22:", type="build")
+    depends_on("ninja", type="build")
+    depends_on("git", type="build")  # the revision in the executable
+    depends_on("mpi")
+    depends_on("hdf5@1.10:")
+    depends_on("blas")
+    depends_on("lapack")
+    depends_on("zlib-api")
+    depends_on("xxhash")
+    depends_on("fmt@9:")
+    depends_on("spdlog@1.10: +fmt_external")
+    depends_on("cli11@2.1:")
+    depends_on("nlohmann-json@3.11:")
+    depends_on("tomlplusplus@3.3:")
+
+    depends_on("kokkos@4.7.1: ~openmp", when="~openmp")
+    depends_on("kokkos@4.7.1: +openmp", when="+openmp")
+    for arch in CudaPackage.cuda_arch_values:
+        depends_on(f"kokkos +cuda +wrapper cuda_arch={arch}", when=f"+cuda cuda_arch={arch}")
+    conflicts("cuda_arch=none", when="+cuda", msg="+cuda needs cuda_arch=, as in cuda_arch=90")
+
+    depends_on("python@3.10:", type="run", when="+report")
+    depends_on("py-numpy", type="run", when="+report")
+    depends_on("py-h5py", type="run", when="+report")
+    depends_on("py-matplotlib", type="run", when="+report")
+
+    generator("ninja")
+
+    def cmake_args(self):
+        args = [self.define("FEDPP_NATIVE", False), self.define("FEDPP_BUILD_TESTS", self.run_tests),
+                self.define_from_variant("FEDPP_REQUIRE_CUDA", "cuda")]
+        if self.spec.satisfies("+cuda"):
+            args.append(self.define("CMAKE_CXX_COMPILER", self["kokkos-nvcc-wrapper"].kokkos_cxx))
+        return args

@@ -1,0 +1,26 @@
+"""Runs of fedpp as NumPy arrays, and figures of them.
+
+    import fedpp
+    run = fedpp.Run("out")                    # a folder that 'fedpp train' wrote
+    run.rounds["validation"]                  # one array a column of result.json's rounds
+    run.curves(0)["median"]                   # posterior intensity of client 0
+    state = fedpp.Checkpoint(run.checkpoints()[-1])
+    state.theta.mean, state.client(3).weights.sd
+    fedpp.figures.convergence(run.result, None).savefig("convergence.png")
+
+Runs and checkpoints need NumPy and h5py, figures and the report (python3 -m fedpp.report DIR) Matplotlib.
+"""
+
+from .checkpoints import Checkpoint, Gaussian
+from .results import Run
+
+__all__ = ["Run", "Checkpoint", "Gaussian", "figures", "report"]
+
+
+def __getattr__(name):
+    # Matplotlib is loaded where it is used only.
+    if name in ("figures", "report"):
+        import importlib
+
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module 'fedpp' has no attribute '{name}'")

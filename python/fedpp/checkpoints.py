@@ -1,0 +1,54 @@
+"""A checkpoint as NumPy arrays. 'fedpp checkpoint verify' checks its checksum; HDF5 may crash on a damaged one."""
+
+import dataclasses
+import json
+
+import h5py
+import numpy as np
+
+
+@dataclasses.dataclass
+class Gaussian:
+    """N(mean, diag(sd^2)), [P] each."""
+
+    mean: np.ndarray
+    sd: np.ndarray
+
+
+@dataclasses.dataclass
+class Client:
+    """One client's private state; `weights` is None where it has not taken part."""
+
+    weights: Gaussian | None
+    rate: float  # m
+    offset: float  # nu
+    v_mean: np.ndarray  # [realisations * M]
+    v_factor: np.ndarray  # [realisations * M * M], column-major: Sigma_v = F'F
+    steps: int  # of Adam
+    types: np.ndarray
+    sequences: np.ndarray
+
+
+class Checkpoint:
+    def __init__(self, path):
+        self.path = path
+        with h5py.File(path, "r") as file:
+            self.attributes = dict(file.attrs)
+            self.theta = self._gaussian(file, "theta")
+            self.best_theta = self._gaussian(file, "best_theta") if "best_theta_mean" in file else None
+            self.configuration = json.loads(file["configuration"][()])
+            self.rounds = json.loads(file["rounds"][()])
+            self.clients = int(file.attrs["clients"])
+
+    @staticmethod
+    def _gaussian(group, name):
+        return Gaussian(group[f"{name}_mean"][()], group[f"{name}_sd"][()])
+
+    def client(self, number, state="last"):
+        """The state after the last round, or after the `best` one by validation."""
+        with h5py.File(self.path, "r") as file:
+            holder = file[f"clients/{number:06d}"]
+            group = holder[state]
+            return Client(self._gaussian(group, "weights") if group.attrs["started"] else None, float(group["rate"][()]),
+                          float(group["offset"][()]), group["v_mean"][()], group["v_factor"][()], int(group.attrs["steps"]),
+                          holder["types"][()], holder["sequences"][()])

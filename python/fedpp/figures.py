@@ -1,0 +1,376 @@
+"""Figures of a run, each from result.json as a dictionary and result.h5 as an open h5py file (or None).
+
+  convergence     evidence lower bound and validation score over the rounds
+  intensities     posterior intensities with 5/50/95 % bands, the events as ticks, a histogram beside them
+  scores          each client's test score against the trivial models
+  calibration     rescaled test increments against Exp(1): quantiles and probabilities
+  phases          where the time went
+  communication   what left the ranks
+  communities     which clients learn from each other, over the rounds
+
+Each returns a Matplotlib figure and raises Missing where its data are not in the run. Needs Matplotlib and NumPy.
+"""
+
+import datetime
+import math
+import re
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.colors
+import matplotlib.dates
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+OURS, TRAIN, TEST, GREY = "#0b5fa5", "#7a7a7a", "#c8442b", "#9a9a9a"
+TRIVIAL = [("#e08214", "s"), ("#1b9e77", "D"), ("#8450a0", "^"), ("#b8860b", "v"), ("#c2457e", "P"), ("#555555", "X")]
+
+plt.rcParams.update({
+    "font.size": 10, "axes.titlesize": 10.5, "axes.labelsize": 10, "legend.fontsize": 9, "axes.spines.top": False,
+    "axes.spines.right": False, "axes.grid": True, "grid.color": "#e4e4e4", "grid.linewidth": 0.7, "axes.axisbelow": True,
+    "legend.frameon": False, "figure.constrained_layout.use": True,
+})
+
+
+class Missing(Exception):
+    """A figure's data are not in the run; the text says what."""
+
+
+def text(value):
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def unit_name(unit):
+    """The unit of time with its powers raised: 10^4 s."""
+    return re.sub(r"\^(-?\d+)", r"$^{\1}$", text(unit).replace("$", "")) or "file unit"
+
+
+def number(value):
+    """JSON's null is a number that was not finite or not computed."""
+    return math.nan if value is None else float(value)
+
+
+def series(rounds, key):
+    """Rounds and values where the values were computed."""
+    pairs = [(r["round"], number(r.get(key))) for r in rounds]
+    pairs = [(x, y) for x, y in pairs if math.isfinite(y)]
+    return np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
+
+
+# --- convergence -------------------------------------------------------------------------------------------------------
+
+def convergence(result, _):
+    rounds = result.get("rounds") or []
+    # The sum over the participants shows above all who they were; each client's latest above a constant rate shows convergence.
+    gain = ("elbo_gain", "ELBO above a constant rate,\neach client's latest\n(nats per training event)", OURS)
+    whole = ("elbo", "ELBO of the participants (nats)", OURS)  # of a run by an older version
+    curves = [gain if any("elbo_gain" in r for r in rounds) else whole, ("validation", "validation score (nats per event)", TEST)]
+    curves = [(series(rounds, key), label, colour) for key, label, colour in curves]
+    curves = [c for c in curves if len(c[0][0])]
+    if not curves:
+        raise Missing("result.json has no rounds with an ELBO or a validation score")
+    unit = unit_name(scores_of(result)[0].get("unit", "")) if scores_of(result) else ""
+    figure, axes = plt.subplots(len(curves), 1, figsize=(7.5, 0.6 + 2.5 * len(curves)), sharex=True, squeeze=False)
+    best = result.get("best_round")
+    for axis, ((x, y), label, colour) in zip(axes[:, 0], curves):
+        axis.plot(x, y, color=colour, lw=1.6, marker="o" if len(x) <= 40 else None, ms=3.5)
+        if "validation" in label and unit:
+            label = f"validation score\n(nats per event, time in {unit})"
+        axis.set_ylabel(label)
+        if best is not None and best in x:
+            axis.axvline(best, color=GREY, lw=1, ls="--", zorder=0)
+            axis.plot(best, y[list(x).index(best)], "o", ms=8, mfc="none", mec="black", mew=1.3, label=f"best validated round: {best}")
+    handles, labels = axes[-1, 0].get_legend_handles_labels()
+    if handles:
+        axes[-1, 0].legend(handles, labels, loc="lower right", frameon=True, framealpha=1, edgecolor="none")
+    axes[-1, 0].set_xlabel("communication round")
+    axes[-1, 0].xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes[0, 0].set_title("Convergence", loc="left", fontweight="bold")
+    return figure
+
+
+# --- intensities -------------------------------------------------------------------------------------------------------
+
+def rug(axis, row, times, colour):
+    """Events as ticks in their own strip below the curves; many ticks become translucent."""
+    if len(times):
+        alpha = float(np.clip(150 / len(times), 0.12, 0.9))
+        axis.vlines(times, row, row + 0.8, color=colour, lw=0.7, alpha=alpha)
+
+
+UNITS = {"s": 1, "min": 60, "hour": 3600, "day": 86400, "week": 604800}
+
+
+def calendar(result, group):
+    """A function from file time to dates, or None where the run does not know any."""
+    data = (result.get("config") or {}).get("data") or {}
+    if not data.get("time_origin") or text(group.attrs.get("clock", "")) != "calendar":
+        return None
+    origin = datetime.datetime.fromisoformat(data["time_origin"])
+    scale, shift = UNITS[data["time_unit"]], data["drop_before"] if data.get("drop") else 0
+    return lambda times: np.datetime64(origin, "ms") + np.asarray((np.asarray(times, float) + shift) * scale * 1000).astype("timedelta64[ms]")
+
+
+def intensity_panel(cell, group, name, label_x, dates):
+    axis, strip = cell.subplots(2, 1, sharex=True, gridspec_kw={"height_ratios": [5, 1], "hspace": 0.02})
+    times_of = dates or (lambda times: times)
+    on_time_axis = ("time", "histogram_edges", "train_events", "test_events")
+    read = lambda key: np.asarray(group[key]) if key in group else np.array([])
+    get = lambda key: times_of(read(key)) if key in on_time_axis and len(read(key)) else read(key)
+    time, unit = get("time"), unit_name(group.attrs.get("unit", ""))
+    rate, edges = get("histogram_rate"), get("histogram_edges")
+    if len(rate):
+        heights = np.concatenate([[0.0], np.repeat(rate, 2), [0.0]])
+        axis.plot(np.repeat(edges, 2), heights, color=GREY, lw=1.0, alpha=0.9)
+    if len(get("lower")):
+        axis.fill_between(time, get("lower"), get("upper"), color=OURS, alpha=0.22, lw=0)
+    if len(get("median")):
+        axis.plot(time, get("median"), color=OURS, lw=1.6)
+    if len(get("mean")):
+        axis.plot(time, get("mean"), color=OURS, lw=1.0, ls=":")
+    # A histogram's spikes must not squeeze the band: the axis follows the band, and the histogram may leave it.
+    tops = [np.nanmax(get(k)) for k in ("upper", "median", "mean") if len(get(k))]
+    if len(rate):
+        tops.append(np.quantile(rate, 0.97))
+    axis.set_ylim(0, 1.12 * max(tops) if tops and max(tops) > 0 else 1)
+    axis.set_ylabel(f"intensity\n(per {unit})", fontsize=9)
+    axis.yaxis.set_major_locator(MaxNLocator(4))
+    axis.tick_params(labelbottom=False, length=0, axis="x")
+    types = group.attrs.get("types")
+    title = f"client {int(name.split('_')[-1])}"
+    if types is not None and np.size(types):
+        shown = ", ".join(text(t) for t in np.atleast_1d(types)[:8])
+        title += f"  ·  types {shown}" + (", …" if np.size(types) > 8 else "")
+    axis.set_title(title, loc="left", fontsize=10)
+    train, test = get("train_events"), get("test_events")
+    rug(strip, 1, train, TRAIN)
+    rug(strip, 0, test, TEST)
+    strip.set_ylim(-0.1, 2)
+    strip.set_yticks([0.4, 1.4])
+    strip.set_yticklabels([f"test ({len(test)})", f"train ({len(train)})"], fontsize=7.5)
+    strip.tick_params(axis="y", length=0)
+    strip.grid(False)
+    strip.spines["left"].set_visible(False)
+    if len(time):
+        strip.set_xlim(time[0], time[-1])
+    if label_x:
+        clock = text(group.attrs.get("clock", ""))
+        since = "since the sequence's start, " if clock == "elapsed" else "of the file, " if clock else ""
+        strip.set_xlabel("date (UTC)" if dates else f"time ({since}{unit})")
+    if dates:
+        locator = matplotlib.dates.AutoDateLocator(maxticks=7)
+        strip.xaxis.set_major_locator(locator)
+        strip.xaxis.set_major_formatter(matplotlib.dates.ConciseDateFormatter(locator))
+
+
+def intensities(result, h5):
+    if h5 is None or "curves" not in h5 or not len(h5["curves"]):
+        raise Missing("result.h5 has no curves")
+    names = sorted(h5["curves"])
+    columns = 1 if len(names) <= 3 else 2
+    rows = -(-len(names) // columns)
+    figure = plt.figure(figsize=(8.5 if columns == 1 else 13, 0.35 + 2.7 * rows))
+    figure.get_layout_engine().set(h_pad=0.03, hspace=0.0)
+    header, body = figure.subfigures(2, 1, height_ratios=[0.35, 2.7 * rows])
+    cells = np.atleast_1d(body.subfigures(rows, columns)).reshape(rows, columns)
+    for i, name in enumerate(names):
+        group = h5["curves"][name]
+        intensity_panel(cells[i // columns, i % columns], group, name, i + columns >= len(names), calendar(result, group))
+    header.text(0.01, 0.5, "Posterior intensity", va="center", fontsize=11, fontweight="bold")
+    keys = [Line2D([], [], color=OURS, lw=1.6, label="median"), Line2D([], [], color=OURS, lw=1, ls=":", label="mean"),
+            Patch(color=OURS, alpha=0.22, lw=0, label="5 to 95 %"), Line2D([], [], color=GREY, lw=1, label="histogram")]
+    header.legend(handles=keys, loc="center right", ncol=len(keys))
+    return figure
+
+
+# --- scores ------------------------------------------------------------------------------------------------------------
+
+def scores_of(result):
+    """The tables of scores that hold a finite one of ours: one object, or a list with one object a protocol."""
+    scores = result.get("scores") or []
+    tables = [s for s in (scores if isinstance(scores, list) else [scores]) if s.get("models")]
+    return [t for t in tables if any(math.isfinite(number(c.get("headline"))) for c in t["models"][0].get("per_client", []))]
+
+
+def score_panel(axis, table):
+    ours, trivial = table["models"][0], table["models"][1:]
+    score = {c["client"]: number(c["headline"]) for c in ours["per_client"]}
+    order = sorted((c for c in score if math.isfinite(score[c])), key=lambda c: score[c])
+    row = {client: i for i, client in enumerate(order)}
+    best = dict.fromkeys(order, -math.inf)
+    for k, model in enumerate(trivial):
+        points = [(number(c["headline"]), row[c["client"]], c["client"]) for c in model["per_client"] if c["client"] in row]
+        points = [p for p in points if math.isfinite(p[0])]
+        for value, _, client in points:
+            best[client] = max(best[client], value)
+        colour, marker = TRIVIAL[k % len(TRIVIAL)]
+        axis.plot([p[0] for p in points], [p[1] for p in points], ls="", marker=marker, ms=4.5, color=colour, alpha=0.85,
+                  label=f"{model['name']}  ({number(model['headline']):.3f})")
+    rivals = [best[c] for c in order]
+    above = sum(score[c] > best[c] for c in order)
+    for client in order:  # the lead over the best trivial model, or the lag behind it
+        if math.isfinite(best[client]):
+            axis.plot([best[client], score[client]], [row[client]] * 2, lw=2.2, zorder=1.5, solid_capstyle="butt",
+                      color=OURS if score[client] > best[client] else TEST, alpha=0.45)
+    axis.plot([score[c] for c in order], range(len(order)), ls="", marker="o", ms=6.5, color=OURS, mec="white", mew=0.6, zorder=3,
+              label=f"{ours['name']}  ({number(ours['headline']):.3f})")
+    # One hopeless model must not squeeze the rest: the axis spans the interesting values, what lies left of it is said.
+    values = [number(c["headline"]) for m in table["models"] for c in m["per_client"] if c["client"] in row]
+    values = np.array([v for v in values if math.isfinite(v)])
+    core = np.array([v for v in list(score.values()) + rivals if math.isfinite(v)])
+    spread = max(np.ptp(core), 0.1)
+    low = max(values.min(), core.min() - 0.7 * spread)
+    hidden = int((values < low).sum())
+    axis.set_xlim(low - 0.06 * spread, values.max() + 0.06 * spread)
+    axis.set_ylim(-0.7, len(order) - 0.3)
+    step = max(1, -(-len(order) // 50))
+    axis.set_yticks(range(0, len(order), step))
+    axis.set_yticklabels([str(order[i]) for i in range(0, len(order), step)])
+    axis.set_ylabel("client, sorted by our score")
+    label = f"test log-likelihood per event (nats, time in {unit_name(table.get('unit', ''))})"
+    axis.set_xlabel(label + (f"\n{hidden} points further left not shown" if hidden else ""))
+    title = f"Protocol {table.get('protocol', '?')}"
+    if trivial:
+        title += f": above every trivial model on {above} of {len(order)} clients"
+    axis.set_title(title, loc="left", fontweight="bold")
+    handles, labels = axis.get_legend_handles_labels()
+    axis.legend(handles[-1:] + handles[:-1], labels[-1:] + labels[:-1], loc="upper left", bbox_to_anchor=(1.01, 1.0),
+                title="headline (all clients)", alignment="left")
+
+
+def scores(result, _):
+    tables = scores_of(result)
+    if not tables:
+        raise Missing("result.json has no scores of clients")
+    heights = [1.6 + 0.24 * min(max(len(t["models"][0].get("per_client", [])), 6), 50) for t in tables]
+    figure, axes = plt.subplots(len(tables), 1, figsize=(10.5, sum(heights)), squeeze=False, gridspec_kw={"height_ratios": heights})
+    for axis, table in zip(axes[:, 0], tables):
+        score_panel(axis, table)
+    return figure
+
+
+# --- calibration -------------------------------------------------------------------------------------------------------
+
+def calibration(result, h5):
+    if h5 is None or "calibration" not in h5 or not len(h5["calibration/observed"]):
+        raise Missing("result.h5 has no calibration")
+    observed, expected = np.asarray(h5["calibration/observed"]), np.asarray(h5["calibration/expected"])
+    summary = result.get("calibration") or {}
+    clients = [(c["client"], number(c.get("ks"))) for c in summary.get("clients", []) if isinstance(c, dict) and "client" in c]
+    clients = sorted((c for c in clients if math.isfinite(c[1])), key=lambda c: c[1])
+    figure, axes = plt.subplots(1, 3 if clients else 2, figsize=(13 if clients else 9, 4.3), gridspec_kw={"width_ratios": [1, 1, 0.9] if clients else [1, 1]})
+    axis = axes[0]
+    top = 1.04 * max(expected.max(), observed.max())
+    axis.plot([0, top], [0, top], color=GREY, lw=1, ls="--")
+    axis.plot(expected, observed, ".", color=OURS, ms=5)
+    axis.set(xlim=(0, 1.04 * expected.max()), ylim=(0, top), xlabel="quantile of Exp(1)", ylabel="quantile of the rescaled increments")
+    axis.set_title("Quantiles of test increments", loc="left", fontweight="bold")
+    axis = axes[1]
+    axis.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--")
+    axis.plot(-np.expm1(-expected), -np.expm1(-observed), color=OURS, lw=1.8)
+    axis.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="share of increments", ylabel="probability under Exp(1)")
+    ks = number(summary.get("ks"))
+    axis.set_title("Probabilities" + (f" (KS distance {ks:.3f})" if math.isfinite(ks) else ""), loc="left", fontweight="bold")
+    if clients:
+        axis = axes[2]
+        axis.plot([c[1] for c in clients], range(len(clients)), "o", color=OURS, ms=5)
+        step = max(1, -(-len(clients) // 25))
+        axis.set_yticks(range(0, len(clients), step))
+        axis.set_yticklabels([str(clients[i][0]) for i in range(0, len(clients), step)], fontsize=8)
+        axis.set(xlim=(0, None), ylim=(-0.7, len(clients) - 0.3), xlabel="KS distance from Exp(1)", ylabel="client, sorted")
+        axis.set_title("By client", loc="left", fontweight="bold")
+    return figure
+
+
+# --- where the time went -----------------------------------------------------------------------------------------------
+
+def phases(result, _):
+    seconds = {k: number(v) for k, v in (result.get("phases") or {}).items()}
+    seconds = dict(sorted(((k, v) for k, v in seconds.items() if v > 0), key=lambda item: item[1]))
+    if not seconds:
+        raise Missing("result.json has no phases")
+    figure, axis = plt.subplots(figsize=(7.5, 0.9 + 0.33 * len(seconds)))
+    values = list(seconds.values())
+    axis.barh(range(len(values)), values, color=OURS, alpha=0.85, height=0.65)
+    for row, value in enumerate(values):
+        axis.annotate(f"{value:.3g} s  ({value / sum(values):.1%})", (value, row), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8.5)
+    axis.set_yticks(range(len(values)))
+    axis.set_yticklabels(seconds)
+    axis.set(xlim=(0, 1.3 * max(values)), xlabel="seconds of the slowest rank, all rounds together")
+    axis.set_title("Phases", loc="left", fontweight="bold")
+    axis.grid(False, axis="y")
+    return figure
+
+
+# --- what left the ranks -----------------------------------------------------------------------------------------------
+
+def bytes_text(value):
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            return f"{value:.3g} {unit}"
+        value /= 1000
+
+
+def communication(result, _):
+    kinds = {e["kind"]: e["bytes"] for e in result.get("communication") or [] if e.get("bytes")}
+    x, y = series(result.get("rounds") or [], "bytes_rank_0")
+    if not kinds and not (len(y) and y.max() > 0):
+        raise Missing("one rank: nothing left it" if result.get("ranks") == 1 else "result.json has no bytes")
+    figure, axes = plt.subplots(1, 1 + bool(kinds), figsize=(10.5 if kinds else 7.5, max(3.0, 1.0 + 0.3 * len(kinds))), squeeze=False)
+    axis = axes[0, 0]
+    axis.plot(x, y / 1e3, color=OURS, lw=1.4, marker="o" if len(x) <= 40 else None, ms=3.5)
+    axis.set(xlabel="communication round", ylabel="leaves rank 0 in the round (kB)", ylim=(0, None))
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axis.set_title("Communication", loc="left", fontweight="bold")
+    if kinds:
+        axis = axes[0, 1]
+        kinds = dict(sorted(kinds.items(), key=lambda item: item[1]))
+        axis.barh(range(len(kinds)), [v / 1e3 for v in kinds.values()], color=OURS, alpha=0.85, height=0.65)
+        for row, value in enumerate(kinds.values()):
+            axis.annotate(bytes_text(value), (value / 1e3, row), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8.5)
+        axis.set_yticks(range(len(kinds)))
+        axis.set_yticklabels(kinds)
+        axis.set(xlim=(0, 1.25 * max(kinds.values()) / 1e3), xlabel="leaves all ranks in the run (kB)")
+        axis.grid(False, axis="y")
+        axis.set_title("By kind", loc="left", fontweight="bold")
+    return figure
+
+
+# --- communities -------------------------------------------------------------------------------------------------------
+
+def communities(result, _):
+    rounds = [r for r in result.get("rounds") or [] if r.get("communities")]
+    if not rounds:
+        raise Missing("clients share one prior: no communities in result.json")
+    table = np.array([r["communities"] for r in rounds]).T  # [client][round]; -1: not in the graph
+    count = int(table.max()) + 1
+    order = np.lexsort(table.T)  # clients that end together stand together
+    colours = matplotlib.colors.ListedColormap(["#eeeeee"] + [plt.get_cmap("tab20")(k % 20) for k in range(max(count, 1))])
+    figure, (axis, below) = plt.subplots(2, 1, figsize=(8.5, 2.4 + 0.2 * min(max(len(table), 8), 60)), sharex=True,
+                                         gridspec_kw={"height_ratios": [0.2 * min(max(len(table), 8), 60), 1.4]})
+    first, last = rounds[0]["round"], rounds[-1]["round"]
+    axis.imshow(table[order], aspect="auto", interpolation="nearest", cmap=colours, vmin=-1.5, vmax=max(count, 1) - 0.5,
+                extent=(first - 0.5, last + 0.5, len(table) - 0.5, -0.5))
+    step = max(1, -(-len(table) // 40))
+    axis.set_yticks(range(0, len(table), step))
+    axis.set_yticklabels([str(order[k]) for k in range(0, len(table), step)], fontsize=8)
+    axis.set_ylabel("client, by its last community")
+    axis.grid(False)
+    axis.set_title("Communities: one colour each within a round, numbered by first appearance", loc="left", fontweight="bold")
+    below.plot([r["round"] for r in rounds], [len(set(r["communities"]) - {-1}) for r in rounds], color=OURS, lw=1.4, marker="o", ms=3)
+    below.set(xlabel="communication round", ylabel="number", ylim=(0, None))
+    below.xaxis.set_major_locator(MaxNLocator(integer=True))
+    return figure
+
+
+ALL = {"convergence": convergence, "intensities": intensities, "scores": scores, "calibration": calibration, "phases": phases,
+       "communication": communication, "communities": communities}
+
+
+def close(figure):
+    """Frees a figure's memory."""
+    plt.close(figure)

@@ -1,0 +1,209 @@
+"""fedpp report DIR: one HTML page about a run, with its figures inside, that opens without a network.
+
+    python3 -m fedpp.report DIR [--out FILE]
+
+For a run that is not finished the page shows what its rounds have said so far.
+"""
+
+import argparse
+import base64
+import datetime
+import html
+import io
+import json
+import pathlib
+import re
+import sys
+
+LARGEST_SVG = 600_000  # bytes; above it (thousands of events as ticks) the figure goes in as PNG
+
+STYLE = """
+:root { color-scheme: light; }
+body { font: 16px/1.5 system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif; color: #1c2733; background: #fff; margin: 0 auto; max-width: 62rem; padding: 1.5rem; }
+h1 { font-size: 1.7rem; margin: 0 0 .2rem; } h2 { font-size: 1.2rem; margin: 2.2rem 0 .4rem; border-top: 1px solid #dde3e9; padding-top: 1.2rem; }
+p { margin: .4rem 0 .8rem; } .lead { color: #4a5a6a; } .note { background: #fff6e0; border-left: 4px solid #d9a400; padding: .5rem .8rem; }
+table { border-collapse: collapse; margin: .6rem 0 1rem; } th, td { text-align: left; padding: .28rem .9rem .28rem 0; border-bottom: 1px solid #e7ecf0; vertical-align: top; }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; } tr.ours td { font-weight: 600; color: #0b5fa5; }
+figure { margin: .8rem 0; overflow-x: auto; } figure svg, figure img { max-width: 100%; height: auto; display: block; }
+code { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .88em; overflow-wrap: anywhere; } summary { cursor: pointer; color: #0b5fa5; }
+"""
+
+# What a colleague who was not there has to know to read a figure.
+WHAT = {
+    "convergence": ("Convergence", "Above: how much better than a constant rate the clients' models explain their training events, each client at its latest "
+                    "participation. Below: the score on held-out events between rounds, by which the best round is chosen."),
+    "intensities": ("Intensities", "The rate of events that the model believes in, with the band that holds it with 90 % probability, beside a plain histogram of "
+                    "the same events. Ticks below are the events, those for training above those for the test."),
+    "scores": ("Scores of the clients", "Log-likelihood per test event of every client: further right is better. Coloured bars lead from the best of the simple "
+               "models to ours: blue where ours is better, red where it is not."),
+    "calibration": ("Calibration", "If the model were right, the test events, measured in units of the expected number of events, would be one apart on average "
+                    "and exponentially distributed. The curves should follow the dashed line."),
+    "phases": ("Where the time went", "Seconds of each phase on the slowest rank."),
+    "communication": ("What left the ranks", "Counted inside the communication layer: each message once, by what it carried. Events and the clients' own latent functions never appear: they stay on their rank."),
+    "communities": ("Communities", "Which clients learn from each other under personalised aggregation, round by round: clients of one colour in a column share a prior. Grey: not in the graph."),
+}
+
+
+def escape(value):
+    return html.escape(str(value))
+
+
+def table(rows, head=None, numbers=(), ours=None):
+    lines = ["<table>"]
+    if head:
+        lines.append("<tr>" + "".join(f'<th{" class=n" if i in numbers else ""}>{escape(h)}</th>' for i, h in enumerate(head)) + "</tr>")
+    for k, row in enumerate(rows):
+        cells = "".join(f'<td{" class=n" if i in numbers else ""}>{escape(c)}</td>' for i, c in enumerate(row))
+        lines.append(f'<tr{" class=ours" if k == ours else ""}>{cells}</tr>')
+    return "\n".join(lines + ["</table>"])
+
+
+def image(figure, name):
+    """The figure as inline SVG, or as PNG in the page where that is smaller by far."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    svg = buffer.getvalue().decode()
+    if len(svg) <= LARGEST_SVG:
+        svg = svg[svg.index("<svg"):]
+        # Identifiers are shared by all figures of a page.
+        svg = re.sub(r'(\bid="|url\(#|xlink:href="#|href="#)', lambda m: m.group(1) + name + "-", svg)
+        return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(WHAT[name][0])}" ', 1)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=150)
+    return f'<img alt="{escape(WHAT[name][0])}" src="data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}">'
+
+
+def value(x, digits=4):
+    return "–" if x is None else f"{x:.{digits}f}"
+
+
+def headline(result):
+    """The tables of scores: one a protocol."""
+    scores = result.get("scores") or []
+    parts = []
+    for scored in scores if isinstance(scores, list) else [scores]:
+        models = scored.get("models") or []
+        if not models:
+            continue
+        rows = [(m["name"], value(m["headline"]), value(m.get("plug_in"))) for m in models]
+        parts.append(f"<p>Protocol <b>{escape(scored.get('protocol', '?'))}</b>, {scored.get('events', 0):,.0f} test events, nats per test event with time in "
+                     f"{escape(scored.get('unit', 'file unit'))}. Higher is better; scores compare within this table only, as they shift with the unit of time.</p>"
+                     + table(rows, ("model", "headline", "plug-in"), numbers=(1, 2), ours=0))
+        best = max((m["headline"], m["name"]) for m in models[1:] if m["headline"] is not None) if any(
+            m["headline"] is not None for m in models[1:]) else None
+        if best and models[0]["headline"] is not None:
+            lead = models[0]["headline"] - best[0]
+            parts.append(f"<p>The trained model is <b>{abs(lead):.4f} nats per event {'above' if lead > 0 else 'below'}</b> the best of the simple models "
+                         f"({escape(best[1])}).</p>")
+    return "\n".join(parts)
+
+
+def changed_keys(config):
+    """Section.key and value of what decides the run, without the long lists of files."""
+    return [(f"{section}.{key}", json.dumps(v)) for section, keys in (config or {}).items() for key, v in keys.items()]
+
+
+def page(run, figures):
+    result, records = run.result, run.records
+    starts = [r for r in records if r.get("event") == "start"]
+    ends = [r for r in records if r.get("event") in ("finished", "stopped")]
+    rounds = result.get("rounds") or []
+    total = starts[-1].get("rounds") if starts else len(rounds)
+    facts = [("program", f"fedpp {result.get('version', starts[-1].get('version', '?') if starts else '?')} ({result.get('git', starts[-1].get('git', '?') if starts else '?')})"),
+             ("rounds", f"{len(rounds)} of {total}" + (f", best by validation: {result['best_round']}" if result.get("best_round") else ""))]
+    config = result.get("config") or {}
+    if config:
+        facts += [("clients", f"{config['data']['clients']}, of which {config['federation']['participants'] or 'all'} take part in a round"),
+                  ("model", f"{config['model']['encoder']}, {config['model']['inducing']} inducing points, {config['data']['protocol']}, {config['data']['realisation']}"),
+                  ("aggregation", "none (local only)" if config["federation"]["mode"] == "local" else config["aggregation"]["divergence"])]
+    if "ranks" in result:
+        facts.append(("machine", f"{result['ranks']} rank{'s' if result['ranks'] != 1 else ''}, {result['backend']}" + (f"; {starts[-1]['where']}" if starts else "")))
+    if starts:
+        facts.append(("time", f"started {starts[0].get('time', '?')}" + (f", {len(starts)} times" if len(starts) > 1 else "") + (f"; ended {ends[-1]['time']}" if ends else "")))
+    seconds = [r["seconds"] for r in rounds if isinstance(r.get("seconds"), (int, float))]
+    if seconds:
+        facts.append(("a round", f"{sorted(seconds)[len(seconds) // 2]:.3g} s (median)"))
+    left_out = [text for r in rounds for text in (r["left_out"] if isinstance(r.get("left_out"), list) else [])]
+    name = escape(run.directory.resolve().name)
+    parts = [f"<h1>Run {name}</h1>",
+             '<p class="lead">A federation of clients has trained a model of their event rates together; events stayed with the clients. '
+             f"Written {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC by <code>fedpp report</code>.</p>"]
+    if not run.finished:
+        parts.append('<p class="note">This run has no results yet: it is going on, or it was stopped. What its rounds have said so far follows.</p>')
+    if left_out:
+        parts.append(f'<p class="note">{len(left_out)} uploads were left out. The first: {escape(left_out[0])}</p>')
+    parts.append(table(facts))
+    scores = headline(result)
+    if scores:
+        parts += ["<h2>Scores</h2>", scores]
+    absent = []
+    for key, draw in figures:
+        title, meaning = WHAT[key]
+        try:
+            drawn = draw()
+        except LookupError as missing:
+            absent.append(f"{title.lower()} ({missing.args[0]})")
+            continue
+        parts.append(f"<h2>{title}</h2><p>{meaning}</p><figure>{drawn}</figure>")
+    if absent:
+        parts.append(f'<p class="lead">Not shown: {escape("; ".join(absent))}.</p>')
+    if config:
+        parts.append("<h2>Configuration</h2><details><summary>Every key</summary>" + table(changed_keys(config), ("key", "value")) + "</details>"
+                     "<p>To run it again: <code>fedpp train config.toml --out ANOTHER_FOLDER</code> with the <code>config.toml</code> beside the results.</p>")
+    return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>fedpp run {name}</title><style>{STYLE}</style></head><body>\n" + "\n".join(parts) + "\n</body></html>\n")
+
+
+def refuse(text):
+    print(f"fedpp report: {text}", file=sys.stderr)
+    sys.exit(2)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="fedpp report", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directory", metavar="DIR", type=pathlib.Path, help="folder that 'fedpp train' writes to")
+    parser.add_argument("--out", metavar="FILE", type=pathlib.Path, help="the page (default: DIR/report.html)")
+    arguments = parser.parse_args()
+    try:
+        import h5py
+
+        from . import figures
+        from .results import Run
+    except ImportError as missing:
+        refuse(f"{missing}. On Debian and Ubuntu: apt-get install python3-matplotlib python3-h5py; FEDPP_PYTHON names another Python")
+    try:
+        run = Run(arguments.directory)
+    except (OSError, ValueError) as error:
+        refuse(error)
+    if not run.finished and not run.records:
+        refuse(f"{arguments.directory} holds neither result.json nor status.jsonl: name a folder that 'fedpp train' writes to")
+    arrays = arguments.directory / "result.h5"
+    try:
+        h5 = h5py.File(arrays, "r") if run.finished and arrays.is_file() else None
+    except OSError as error:
+        refuse(f"{arrays}: cannot be read ({error}): write it anew with 'fedpp train --resume'")
+
+    def draw(key):
+        try:
+            figure = figures.ALL[key](run.result, h5)
+        except figures.Missing as missing:
+            raise LookupError(str(missing)) from None
+        drawn = image(figure, key)
+        figures.close(figure)
+        return drawn
+
+    target = arguments.out or arguments.directory / "report.html"
+    try:
+        text = page(run, [(key, lambda key=key: draw(key)) for key in figures.ALL])
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        refuse(f"{arguments.directory}: its results are not what 'fedpp train' writes ({type(error).__name__}: {error})")
+    try:
+        target.write_text(text)
+    except OSError as error:
+        refuse(f"{target}: cannot be written ({error.strerror or error}): choose another with --out")
+    print(f"Report: {target}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,82 @@
+"""What a run leaves in its folder (docs/file-formats.md), as NumPy arrays."""
+
+import json
+import math
+import pathlib
+
+import h5py
+import numpy as np
+
+
+def number(value):
+    """JSON's null is a number that was not finite or not computed."""
+    return math.nan if value is None else value
+
+
+def read_json_lines(path):
+    """The objects of a file with one JSON object a line; lines that are half-written or none are passed over."""
+    objects = []
+    if pathlib.Path(path).is_file():
+        for line in pathlib.Path(path).read_text(errors="replace").splitlines():
+            try:
+                value = json.loads(line)
+            except json.JSONDecodeError:
+                continue
+            if isinstance(value, dict):
+                objects.append(value)
+    return objects
+
+
+class Run:
+    """A folder that 'fedpp train' writes to, finished or not."""
+
+    def __init__(self, directory):
+        self.directory = pathlib.Path(directory)
+        if not self.directory.is_dir():
+            raise FileNotFoundError(f"{directory} is no folder: name one that 'fedpp train' wrote")
+        self.records = read_json_lines(self.directory / "status.jsonl")
+        source = self.directory / "result.json"
+        self.finished = source.is_file()
+        if self.finished:
+            self.result = json.loads(source.read_text())
+        else:  # what the rounds so far have said
+            rounds = {}
+            for record in self.records:
+                if record.get("event") == "start":
+                    rounds = {k: v for k, v in rounds.items() if k <= record.get("done", 0)}
+                elif record.get("event") == "round":
+                    rounds[record["round"]] = record
+            self.result = {"rounds": [rounds[k] for k in sorted(rounds)]}
+            if rounds:
+                self.result["best_round"] = rounds[max(rounds)].get("best_round")
+
+    @property
+    def rounds(self):
+        """{column: array over the rounds} of the columns that are numbers."""
+        rounds = self.result.get("rounds", [])
+        columns = {}
+        for name in {key for r in rounds for key in r}:
+            values = [number(r.get(name)) for r in rounds]
+            if all(isinstance(v, (int, float)) for v in values):
+                columns[name] = np.array(values)
+        return columns
+
+    @property
+    def theta(self):
+        """(mean, sd) of the global distribution after the last round, [P] each."""
+        return np.array(self.result["theta"]["mean"]), np.array(self.result["theta"]["sd"])
+
+    def scores(self, protocol_table=None):
+        """{model: (headline per event over all clients, array of the clients' headlines in their order)}"""
+        table = protocol_table or self.result["scores"]
+        return {m["name"]: (number(m["headline"]), np.array([number(c["headline"]) for c in m["per_client"]])) for m in table["models"]}
+
+    def curves(self, client):
+        """{name: array} of a client's posterior intensity in result.h5; attributes under their own names."""
+        with h5py.File(self.directory / "result.h5", "r") as file:
+            group = file[f"curves/client_{client:06d}"]
+            return {**{name: group[name][()] for name in group}, **dict(group.attrs)}
+
+    def checkpoints(self):
+        """Paths, oldest first."""
+        return sorted(self.directory.glob("checkpoint-[0-9]*.h5"))

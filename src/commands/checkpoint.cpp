@@ -1,0 +1,101 @@
+#include "commands/checkpoint.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/error.hpp"
+#include "federation/checkpoint_summary.hpp"
+#include "io/checkpoint_file.hpp"
+
+namespace fedpp::commands {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  fedpp checkpoint list out                       rounds, sizes, times, whether they are whole\n"
+    "  fedpp checkpoint verify out                     exit code 2 where one is damaged\n"
+    "  fedpp checkpoint show out/checkpoint-000040.h5\n"
+    "  fedpp checkpoint show out                       the newest intact one";
+
+/// A file, or the checkpoints of a folder, oldest first.
+std::vector<std::string> files_of(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) return {path};
+  std::vector<std::string> files;
+  for (const auto& entry : io::list_checkpoints(path)) files.push_back(entry.path);
+  if (files.empty()) throw UserError(fmt::format("{} holds no checkpoint: train there first", path));
+  return files;
+}
+
+/// "" where the file is intact.
+std::string fault_of(const std::string& path) {
+  try {
+    io::verify(path);
+    return "";
+  } catch (const io::Error& error) {
+    return error.what();
+  }
+}
+
+int list(const std::string& directory) {
+  if (!std::filesystem::is_directory(directory))
+    throw UserError(fmt::format("{} is no folder: name one that 'fedpp train' wrote", directory));
+  fmt::print("{:>8}  {:>12}  {:<20}  {}\n", "round", "bytes", "written (UTC)", "file");
+  for (const auto& file : files_of(directory)) {
+    struct stat status{};
+    if (::stat(file.c_str(), &status) != 0) continue;  // pruned by a running job
+    const auto fault = fault_of(file);
+    const auto name = std::filesystem::path(file).filename().string();
+    const auto round = std::stoll(name.substr(name.find('-') + 1));
+    fmt::print("{:>8}  {:>12}  {:%Y-%m-%d %H:%M:%S}   {}{}\n", round, status.st_size, fmt::gmtime(status.st_mtime),
+               name, fault.empty() ? "" : "  DAMAGED: " + fault);
+  }
+  return kSuccess;
+}
+
+int verify(const std::vector<std::string>& paths) {
+  int code = kSuccess;
+  for (const auto& path : paths)
+    for (const auto& file : files_of(path)) {
+      const auto fault = fault_of(file);
+      fmt::print("{}\n", fault.empty() ? file + ": intact" : fault);
+      if (!fault.empty()) code = kUserMistake;
+    }
+  return code;
+}
+
+int show(const std::string& path) {
+  std::string file = path;
+  if (std::filesystem::is_directory(path)) {
+    const auto newest = io::newest_intact_checkpoint(path);
+    if (!newest) throw UserError(fmt::format("{} holds no intact checkpoint", path));
+    file = newest->path;
+  }
+  fmt::print("{}\n{}", file, federation::to_text(federation::summarise_checkpoint(file)));
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_checkpoint(CLI::App& app, Action& chosen) {
+  auto paths = std::make_shared<std::vector<std::string>>(1);
+  CLI::App* command = app.add_subcommand("checkpoint", "List, verify and show checkpoints (without MPI)");
+  command->footer(kExamples);
+  command->require_subcommand(1);
+  CLI::App* one = command->add_subcommand("list", "The checkpoints of a folder");
+  one->add_option("DIR", paths->front(), "Folder that 'fedpp train' wrote")->required();
+  one->callback([paths, &chosen] { chosen = [paths] { return list(paths->front()); }; });
+  one = command->add_subcommand("verify", "Whether files are as they were written, by their checksum");
+  one->add_option("PATH", *paths, "Checkpoints, or folders of them")->required();
+  one->callback([paths, &chosen] { chosen = [paths] { return verify(*paths); }; });
+  one = command->add_subcommand("show", "What a checkpoint holds");
+  one->add_option("PATH", paths->front(), "A checkpoint, or a folder: its newest intact one")->required();
+  one->callback([paths, &chosen] { chosen = [paths] { return show(paths->front()); }; });
+}
+
+}  // namespace fedpp::commands

@@ -1,0 +1,63 @@
+#include "federation/checkpoint_summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "config/dump.hpp"
+#include "federation/checkpoint_groups.hpp"
+#include "federation/run_state.hpp"
+#include "io/checkpoint_file.hpp"
+
+namespace fedpp::federation {
+
+CheckpointSummary summarise_checkpoint(const std::string& path) {
+  const io::File file = io::open_checkpoint(path);
+  CheckpointSummary s;
+  check_layout(file);
+  if (file.has_attribute("layout")) s.layout = file.attribute<std::int64_t>("layout");
+  s.version = file.attribute<std::string>("version");
+  s.git = file.attribute<std::string>("git");
+  s.rounds_done = file.attribute<std::int64_t>("next_round");
+  s.clients = file.attribute<std::int64_t>("clients");
+  s.seed = file.attribute<std::int64_t>("seed");
+  s.best_round = file.attribute<std::int64_t>("best_round");
+  s.best_score = file.read_scalar<double>("best_score");
+  if (file.has_attribute("prior_from")) s.prior_from = file.attribute<std::string>("prior_from");
+  const auto theta = read_posterior(file, "theta");
+  s.parameters = theta.sd.size();
+  if (!theta.sd.empty()) {
+    const auto [low, high] = std::minmax_element(theta.sd.begin(), theta.sd.end());
+    s.smallest_sd = *low;
+    s.largest_sd = *high;
+  }
+  for (std::int64_t c = 0; c < s.clients; ++c)
+    s.clients_started += file.group(group_name(c)).group("last").attribute<std::int64_t>("started") != 0;
+  s.configuration = file.read_scalar<std::string>("configuration");
+  return s;
+}
+
+std::string to_text(const CheckpointSummary& s) {
+  std::string text = fmt::format(
+      "rounds done      {}\n"
+      "best round       {}\n"
+      "clients          {}, {} of them took part\n"
+      "theta            P = {}, sd from {:.3g} to {:.3g}\n"
+      "seed             {}\n"
+      "written by       fedpp {} ({}), layout {}\n",
+      s.rounds_done,
+      s.best_round < 0 ? "none" : fmt::format("{} (validation {:.4f} per event)", s.best_round + 1, s.best_score),
+      s.clients, s.clients_started, s.parameters, s.smallest_sd, s.largest_sd, s.seed, s.version, s.git, s.layout);
+  if (!s.prior_from.empty()) text += fmt::format("prior from       {}\n", s.prior_from);
+  text += "configuration, where it is not the default\n";
+  const auto defaults = config::to_json(config::Config{});
+  const auto configuration = nlohmann::ordered_json::parse(s.configuration);
+  for (const auto& [section, keys] : configuration.items())
+    for (const auto& [key, value] : keys.items())
+      if (!defaults.contains(section) || !defaults[section].contains(key) || defaults[section][key] != value)
+        text += fmt::format("  {}.{} = {}\n", section, key, value.dump());
+  return text;
+}
+
+}  // namespace fedpp::federation

@@ -1,0 +1,63 @@
+#include "federation/configuration_changes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "config/dump.hpp"
+
+namespace fedpp::federation {
+
+namespace {
+
+bool is_binding(std::string_view section, std::string_view key) {
+  constexpr std::array<std::string_view, 3> free_sections{"evaluation", "output", "backend"};
+  constexpr std::array<std::string_view, 3> free_keys{"rounds", "patience", "validate_every"};
+  if (section == "data" && key == "time_origin") return false;  // for axes
+  return std::find(free_sections.begin(), free_sections.end(), section) == free_sections.end() &&
+         (section != "federation" || std::find(free_keys.begin(), free_keys.end(), key) == free_keys.end());
+}
+
+const nlohmann::ordered_json* find(const nlohmann::ordered_json& json, const std::string& section,
+                                   const std::string& key) {
+  const auto keys = json.find(section);
+  if (keys == json.end()) return nullptr;
+  const auto value = keys->find(key);
+  return value == keys->end() ? nullptr : &*value;
+}
+
+}  // namespace
+
+std::string archive(const config::Config& config) { return config::to_json(config).dump(); }
+
+std::vector<ConfigurationChange> changes_since(const std::string& archived, const config::Config& config) {
+  const auto then = nlohmann::ordered_json::parse(archived);
+  const auto now = config::to_json(config), defaults = config::to_json(config::Config{});
+  std::vector<ConfigurationChange> changes;
+  for (const auto& [section, keys] : now.items())
+    for (const auto& [key, value] : keys.items()) {
+      const bool binding = is_binding(section, key);
+      const auto* before = find(then, section, key);
+      if (!before && !binding) continue;  // older versions did not keep these
+      if (!before) before = find(defaults, section, key);
+      if (*before != value) changes.push_back({section + "." + key, value.dump(), before->dump(), binding});
+    }
+  for (const auto& [section, keys] : then.items())
+    for (const auto& [key, value] : keys.items())
+      if (!find(now, section, key))
+        changes.push_back({section + "." + key, "unknown to this version", value.dump(), true});
+  return changes;
+}
+
+std::string to_text(const std::vector<ConfigurationChange>& changes, bool binding) {
+  std::string text;
+  for (const auto& change : changes)
+    if (change.binding == binding)
+      text += fmt::format("\n  {} = {} (checkpoint: {})", change.key, change.now, change.then);
+  return text;
+}
+
+}  // namespace fedpp::federation

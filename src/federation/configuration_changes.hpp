@@ -1,0 +1,29 @@
+// What differs between the configuration that a checkpoint was written under and the one that a run goes on under.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/options.hpp"
+
+namespace fedpp::federation {
+
+/// Every key as JSON, for a checkpoint.
+std::string archive(const config::Config& config);
+
+struct ConfigurationChange {
+  std::string key;        ///< section.key
+  std::string now, then;  ///< values as JSON
+  /// Whether it alters what training computes. Not: how long it goes on, what is scored and written, how the machine is
+  /// used.
+  bool binding = true;
+};
+
+/// In the order of the configuration. A key that the checkpoint does not have had its default then: new keys keep what
+/// was computed before they were there. A key that only a newer version knows counts as binding.
+std::vector<ConfigurationChange> changes_since(const std::string& archived, const config::Config& now);
+
+/// "\n  section.key = now (checkpoint: then)" for each that is `binding`.
+std::string to_text(const std::vector<ConfigurationChange>& changes, bool binding);
+
+}  // namespace fedpp::federation

@@ -1,0 +1,103 @@
+"""The Python module and 'fedpp report' on runs of the program: arrays, a page that needs nothing from outside, unfinished runs, refusals, installed."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import program
+from program import FEDPP
+
+SOURCE = pathlib.Path(os.environ["FEDPP_SOURCE"])
+sys.path.insert(0, str(SOURCE / "python"))
+import fedpp
+
+
+class Finished(program.Case):
+    def setUp(self):
+        super().setUp()
+        rows = "".join(f"{s},{0.5 + 0.9 * k + 0.01 * s},{k % 2}\n" for s in range(12) for k in range(24))
+        self.write("train.csv", "sequence,time,type\n" + rows)
+        self.write("run.toml", '[data]\ntrain = ["train.csv"]\nclients = 3\ntypes_per_client = 2\nclock = "calendar"\ntime_unit = "day"\n'
+                   'time_origin = "2019-03-01"\n[model]\nwidth = 4\ninducing = 6\n[federation]\nrounds = 3\nparticipants = 2\n[evaluation]\nsamples = 2\n'
+                   'e_steps = 3\ncurve_points = 30\n')
+
+    def train(self, *arguments):
+        result = self.start(self.on_ranks(2, "train", "run.toml", "--out", "out", *arguments))
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def report(self, *arguments, code=0, **environment):
+        result = self.start([FEDPP, "report", *arguments], env={"FEDPP_PYTHON": sys.executable, **environment})
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result.stdout + result.stderr
+
+    def test_arrays(self):
+        self.train()
+        run = fedpp.Run(self.folder / "out")
+        self.assertTrue(run.finished)
+        self.assertEqual(run.rounds["round"].tolist(), [1, 2, 3])
+        mean, sd = run.theta
+        state = fedpp.Checkpoint(run.checkpoints()[-1])
+        np.testing.assert_array_equal(state.theta.mean, mean)  # not a bit lost on the way through JSON
+        np.testing.assert_array_equal(state.theta.sd, sd)
+        self.assertEqual(state.clients, 3)
+        started = [state.client(c) for c in range(3) if state.client(c).weights is not None]
+        self.assertTrue(started)
+        self.assertEqual(started[0].weights.mean.shape, mean.shape)
+        self.assertEqual(started[0].v_factor.size, started[0].v_mean.size * 6)
+        self.assertEqual(state.configuration["model"]["inducing"], 6)
+        self.assertEqual(run.curves(0)["median"].shape, (30,))
+        self.assertEqual(run.scores()["fedpp"][1].shape, (3,))
+
+    def test_the_page_needs_nothing_from_outside(self):
+        self.train()
+        self.report("out")
+        page = (self.folder / "out/report.html").read_text()
+        for title in ["Scores", "Convergence", "Intensities", "Calibration", "Where the time went", "What left the ranks", "Configuration"]:
+            self.assertIn(f"<h2>{title}</h2>", page)
+        self.assertEqual(re.findall(r'(?:src|href)="(?!data:|#)[^"]*"|@import|url\((?!#)', page), [])
+        self.assertNotIn("<script", page)
+        self.report("out", "--out", "again.html")
+        self.assertTrue((self.folder / "again.html").exists())
+
+    def test_a_run_without_results_yet(self):
+        self.train()
+        (self.folder / "out/result.json").unlink()
+        with open(self.folder / "out/status.jsonl", "a") as file:
+            file.write('{"event": "rou')
+        self.report("out")
+        page = (self.folder / "out/report.html").read_text()
+        self.assertIn("no results yet", page)
+        self.assertIn("<h2>Convergence</h2>", page)
+        self.assertNotIn("<h2>Scores</h2>", page)
+        self.assertFalse(fedpp.Run(self.folder / "out").finished)
+
+    def test_refusals(self):
+        (self.folder / "empty").mkdir()
+        self.assertIn("is no folder", self.report("nowhere", code=2))
+        self.assertIn("holds neither result.json nor status.jsonl", self.report("empty", code=2))
+        self.assertIn("nopython", self.report("empty", code=2, FEDPP_PYTHON="nopython"))
+        self.write("half/result.json", '{"rounds": [')
+        self.report("half", code=2)
+
+    def test_installed(self):
+        prefix = self.folder / "prefix"
+        build = pathlib.Path(os.environ["FEDPP_BUILD"])
+        done = subprocess.run(["cmake", "--install", build, "--prefix", prefix], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name in ["bin/fedpp", "share/fedpp/python/fedpp/report.py", "share/fedpp/jobs/run.sbatch", "share/fedpp/jobs/environment/spack.yaml",
+                     "share/fedpp/examples/nyc-taxi/train.toml", "share/doc/fedpp/CITATION.cff"]:
+            self.assertTrue((prefix / name).is_file(), name)
+        self.assertTrue(os.access(prefix / "share/fedpp/jobs/sweep.sh", os.X_OK))
+        self.train()
+        result = self.start([prefix / "bin/fedpp", "report", "out"], env={"FEDPP_PYTHON": sys.executable})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("Report: out/report.html", result.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,213 @@
+"""Faults on purpose: kills of a random rank at a random moment, and damage to checkpoint files.
+
+    faults.py kills COUNT [SEED]      each a kill -9 of one rank, then --auto-resume; the final bits must be those of a run left alone
+    faults.py damages COUNT [SEED]    each a damaged checkpoint that 'fedpp checkpoint verify' must refuse in words, without a crash
+
+Ends with code 1 at the first broken promise. Needs FEDPP_EXECUTABLE (and FEDPP_MPIEXEC); validation/faults/README.md has the long runs.
+"""
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+FEDPP = os.environ["FEDPP_EXECUTABLE"]
+MPIEXEC = os.environ.get("FEDPP_MPIEXEC") or "mpirun"
+
+# Rounds of some ten milliseconds and a checkpoint after each: a good part of the time is checkpoint writing.
+DECK = """
+[data]
+train = ["train.csv"]
+clients = 12
+types_per_client = 3
+[model]
+width = 8
+inducing = 30
+[training]
+epochs = 1
+[federation]
+rounds = {rounds}
+participants = 6
+validate_every = 7
+[evaluation]
+samples = 2
+e_steps = 2
+curve_points = 10
+trivial_models = false
+[output]
+checkpoint_every = 1
+checkpoints_kept = 3
+progress = false
+"""
+
+
+def deck(folder, rounds):
+    rng = random.Random(4)
+    rows = "".join(f"{s},{t:.3f},{rng.randrange(4)}\n" for s in range(48) for t in sorted(50 * rng.random() for _ in range(24)))
+    (folder / "train.csv").write_text("sequence,time,type\n" + rows)
+    (folder / "run.toml").write_text(DECK.format(rounds=rounds))
+
+
+def outcome(folder):
+    result = json.loads((folder / "result.json").read_text())
+    rounds = [{k: v for k, v in r.items() if k not in ("seconds", "bytes_rank_0", "imbalance")} for r in result["rounds"]]
+    return json.dumps([result["theta"], result["scores"], result["calibration"], result["best_round"], rounds])
+
+
+def require(holds, what):
+    if not holds:
+        print(f"BROKEN PROMISE: {what}")
+        sys.exit(1)
+
+
+def children(process):
+    try:
+        return [int(p) for p in pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def started(out, position):
+    """Whether the run that appends to status.jsonl has begun, beyond what was there before."""
+    path = out / "status.jsonl"
+    return path.is_file() and path.stat().st_size > position
+
+
+def kills(folder, count, rng):
+    """One run at a time, killed again and again until it is done; then the next, on other numbers of ranks."""
+    rounds = 150
+    deck(folder, rounds)
+    alone = subprocess.run([MPIEXEC, "-n", "1", FEDPP, "train", "run.toml", "--out", "alone"], cwd=folder, capture_output=True, text=True)
+    require(alone.returncode == 0, alone.stderr)
+    reference = outcome(folder / "alone")
+    done = runs = while_writing = before_start = 0
+    slowest = 0.0
+    while done < count:
+        out = folder / f"run{runs}"
+        killed_here = 0
+        while True:
+            ranks = rng.choice([1, 2, 3, 4])
+            position = (out / "status.jsonl").stat().st_size if (out / "status.jsonl").is_file() else 0
+            log = open(folder / "log", "w")
+            process = subprocess.Popen([MPIEXEC, "-n", str(ranks), FEDPP, "train", "run.toml", "--out", str(out), "--auto-resume"],
+                                       cwd=folder, stdout=log, stderr=log, start_new_session=True)
+            wait_for_start = rng.random() < 0.9  # some die while they start
+            deadline = time.time() + 120
+            while wait_for_start and process.poll() is None and not started(out, position) and time.time() < deadline:
+                time.sleep(0.003)
+            pause = time.time() + rng.expovariate(1 / 0.5)
+            catch_writing = rng.random() < 0.3
+            while process.poll() is None and time.time() < pause:
+                if catch_writing and any(out.glob("*.partial")):
+                    break
+                time.sleep(0.001)
+            victims = children(process)
+            if process.poll() is None and victims and done < count:
+                victim = rng.choice(victims)
+                try:
+                    os.kill(victim, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+                else:
+                    done += 1
+                    killed_here += 1
+                    while_writing += any(out.glob("*.partial")) if out.is_dir() else 0
+                    before_start += not started(out, position)
+            killed = time.time()
+            code = process.wait(timeout=300)
+            slowest = max(slowest, time.time() - killed) if victims and code != 0 else slowest
+            if code == 0:
+                break
+            require(code != 2, f"a killed run cannot be resumed: {(folder / 'log').read_text()}")
+            for left in children(process):
+                require(False, f"rank {left} outlived its job")
+        require(outcome(out) == reference, f"{out} has other bits after {killed_here} kills")
+        runs += 1
+        print(f"{done} kills, {runs} runs of {rounds} rounds with the bits of one left alone; {while_writing} kills while a checkpoint was being written, "
+              f"{before_start} before the first round's record; slowest end after a kill {slowest:.1f} s", flush=True)
+        for path in out.iterdir():
+            path.unlink()
+
+
+def damaged(bytes_, rng, kind):
+    """The bytes after one random damage of a kind."""
+    data = bytearray(bytes_)
+    if kind == "cut":
+        return bytes(data[:rng.randrange(len(data))])
+    if kind == "bit":
+        for _ in range(rng.choice([1, 1, 2, 5])):
+            data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    if kind == "header bit":
+        data[rng.randrange(512)] ^= 1 << rng.randrange(8)
+    if kind == "block of zeros":  # a page that never reached the disk
+        at = rng.randrange(len(data))
+        data[at:at + 4096] = b"\0" * len(data[at:at + 4096])
+    if kind == "swapped blocks":
+        a, b = rng.randrange(len(data) - 64), rng.randrange(len(data) - 64)
+        data[a:a + 64], data[b:b + 64] = data[b:b + 64], data[a:a + 64]
+    if kind == "longer":
+        data += rng.randbytes(rng.randrange(1, 5000))
+    if kind == "foreign":
+        return rng.choice([b"", b"sequence,time,type\n1,2,3\n", b"\x89HDF\r\n\x1a\n" + rng.randbytes(3000), b"\x7fELF" + rng.randbytes(900), rng.randbytes(5000)])
+    if kind == "newer version":
+        return bytes(data[:512].replace(b"format 1\n", b"format %d\n" % rng.randrange(2, 10 ** 6))[:512]) + bytes(data[512:])
+    if kind == "unsealed":
+        return b"\0" * 512 + bytes(data[512:])
+    return bytes(data)
+
+
+KINDS = ["cut", "bit", "header bit", "block of zeros", "swapped blocks", "longer", "foreign", "newer version", "unsealed"]
+
+
+def damages(folder, count, rng):
+    deck(folder, 3)
+    trained = subprocess.run([MPIEXEC, "-n", "2", FEDPP, "train", "run.toml", "--out", "out"], cwd=folder, capture_output=True, text=True)
+    require(trained.returncode == 0, trained.stderr)
+    intact = (folder / "out/checkpoint-000003.h5").read_bytes()
+    tally = dict.fromkeys(KINDS, 0)
+    resumed = same = 0
+    batch = folder / "damaged"
+    batch.mkdir()
+    for start in range(0, count, 50):  # many files a process: MPI's libraries take longer to load than a file to verify
+        for k in range(start, min(start + 50, count)):
+            kind = KINDS[k % len(KINDS)]
+            bytes_ = damaged(intact, rng, kind)
+            if bytes_ == intact:  # zeros upon zeros
+                same += 1
+                bytes_ = intact[:-1]
+            tally[kind] += 1
+            (batch / f"checkpoint-{k:06d}.h5").write_bytes(bytes_)
+        said = subprocess.run([FEDPP, "checkpoint", "verify", str(batch)], capture_output=True, text=True)
+        files = len(list(batch.iterdir()))
+        require(said.returncode == 2, f"exit code {said.returncode}: {said.stdout[-500:]}{said.stderr[-500:]}")
+        require(said.stdout.count(": refused: ") == files and ": intact" not in said.stdout, f"not all refused: {said.stdout}")
+        one = rng.choice(sorted(batch.iterdir()))  # and as the newest of a run
+        (folder / "out/checkpoint-000004.h5").write_bytes(one.read_bytes())
+        again = subprocess.run([MPIEXEC, "-n", "1", FEDPP, "train", "run.toml", "--out", "out", "--auto-resume"], cwd=folder, capture_output=True, text=True)
+        require(again.returncode == 0 and "passed over: out/checkpoint-000004.h5" in again.stdout, again.stdout + again.stderr)
+        resumed += 1
+        (folder / "out/checkpoint-000004.h5").unlink()
+        for path in batch.iterdir():
+            path.unlink()
+    print(f"{count} damages refused in words: " + ", ".join(f"{n} {kind}" for kind, n in tally.items()) +
+          f" ({same} had changed nothing and were cut instead); {resumed} of them, put in as a run's newest checkpoint, were passed over")
+
+
+def main():
+    if len(sys.argv) < 3 or sys.argv[1] not in ("kills", "damages"):
+        print(__doc__)
+        return 2
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    start = time.time()
+    with tempfile.TemporaryDirectory() as folder:
+        {"kills": kills, "damages": damages}[sys.argv[1]](pathlib.Path(folder), int(sys.argv[2]), random.Random(seed))
+    print(f"{time.time() - start:.0f} s, seed {seed}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

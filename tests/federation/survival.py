@@ -1,0 +1,190 @@
+"""Runs that are stopped, damaged, changed and looked at: what comes back, and what is said.
+
+Needs the environment of tests/federation/CMakeLists.txt, as end_to_end.py.
+"""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from end_to_end import PER_SEQUENCE, SameBits, data_set
+from program import FEDPP
+
+
+class AutoResume(SameBits):
+    def test_starts_goes_on_and_passes_over_damage(self):
+        self.deck(federation__rounds=5, **PER_SEQUENCE)
+        self.train(1, "whole")
+        self.train(2, "out", "--auto-resume", "--set", "federation.rounds=3")  # nothing there: a start
+        newest = self.newest("out")
+        newest.write_bytes(newest.read_bytes()[:-1])
+        said = self.train(1, "out", "--auto-resume").stdout
+        self.assertIn("passed over: out/" + newest.name, said)
+        self.assertIn("resumed from out/checkpoint-000002.h5 after round 2", said)
+        self.assert_same("whole", "out")
+        self.assertEqual(self.checkpoints("out"), self.checkpoints("whole"))
+
+    def test_only_damaged_ones_are_for_a_person_to_look_at(self):
+        self.deck(federation__rounds=1)
+        self.train(1, "out")
+        self.newest("out").write_bytes(b"\0" * 1000)
+        said = self.train(2, "out", "--auto-resume", code=2).stderr
+        self.assertIn("none is intact", said)
+        self.assertIn("never sealed", said)
+
+
+class Changes(SameBits):
+    def setUp(self):
+        super().setUp()
+        self.deck(federation__rounds=2)
+        self.train(1, "out")
+
+    def test_are_listed_and_need_the_flag(self):
+        changes = ["--set", "training.learning_rate=0.02", "--set", "federation.rounds=3"]
+        refusal = self.train(1, "out", "--resume", *changes, code=2).stderr
+        self.assertIn("training.learning_rate = 0.02 (checkpoint: 0.05)", refusal)
+        self.assertIn("--accept-changes", refusal)
+        said = self.train(2, "out", "--resume", "--accept-changes", *changes).stdout
+        self.assertIn("training.learning_rate = 0.02 (checkpoint: 0.05)", said)
+        self.assertIn("federation.rounds = 3 (checkpoint: 2)", said)
+        self.assertEqual(self.result("out")["rounds"][2]["learning_rate"], 0.02)
+
+    def test_harmless_ones_are_listed(self):
+        said = self.train(1, "out", "--resume", "--set", "federation.rounds=3", "--set", "evaluation.samples=2").stdout
+        self.assertIn("federation.rounds = 3 (checkpoint: 2)", said)
+        self.assertIn("evaluation.samples = 2 (checkpoint: 3)", said)
+        self.assertNotIn("changed since", self.train(1, "other", "--auto-resume").stdout)
+
+    def test_data_that_moved_are_accepted_and_other_data_are_not(self):
+        (self.folder / "elsewhere").mkdir()
+        shutil.copy(self.folder / "train.csv", self.folder / "elsewhere" / "train.csv")
+        moved = ["--resume", "--accept-changes", "--set", "federation.rounds=3", "--set", "data.train=elsewhere/train.csv"]
+        self.train(1, "out", *moved)
+        self.train(1, "whole", "--set", "federation.rounds=3")
+        self.assertEqual(self.result("out")["theta"], self.result("whole")["theta"])
+        self.write("elsewhere/train.csv", data_set(12, seed=8))
+        self.assertIn("is not the one of", self.train(1, "out", *moved, "--set", "federation.rounds=4", code=2).stderr)
+        self.assertIn("v_mean", self.train(1, "out", "--resume", "--accept-changes", "--set", "model.inducing=9",
+                                           code=2).stderr)
+
+
+class Cadence(SameBits):
+    def test_by_the_clock(self):
+        self.deck(federation__rounds=3, output__checkpoint_every=0, output__checkpoint_minutes=1e-9, output__checkpoints_kept=9)
+        self.train(2, "out")
+        self.assertEqual(len(self.checkpoints("out")), 3)
+        self.train(2, "seldom", "--set", "output.checkpoint_minutes=60")
+        self.assertEqual(self.checkpoints("seldom"), ["checkpoint-000003.h5"])
+        self.train(2, "never", "--set", "output.checkpoint_minutes=0")
+        self.assertEqual(self.checkpoints("never"), ["checkpoint-000003.h5"])
+
+
+class Watching(SameBits):
+    """A run in the background of many rounds."""
+
+    def running(self, out="out", ranks=2, until=2, **changes):
+        self.deck(federation__rounds=100000, **changes)
+        log = open(self.folder / "log", "w")
+        self.addCleanup(log.close)
+        process = subprocess.Popen(self.on_ranks(ranks, "train", "run.toml", "--out", out), cwd=self.folder, stdout=log, stderr=log)
+        self.addCleanup(lambda: process.poll() is None and (process.send_signal(signal.SIGUSR1), process.wait()))
+        deadline = time.time() + 120
+        while time.time() < deadline and not ((self.folder / out).is_dir() and len(self.checkpoints(out)) >= until):
+            self.assertIsNone(process.poll(), (self.folder / "log").read_text())
+            time.sleep(0.02)
+        return process
+
+    def status(self, out="out", code=0):
+        result = self.start([FEDPP, "status", out])
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result.stdout + result.stderr
+
+
+class Status(Watching):
+    def test_running_stopped_resumed_finished(self):
+        process = self.running()
+        text = self.status()
+        for words in ["out: running (host ", "fedpp ", "2 ranks", "rounds ", " of 100000", "left", "ELBO", "validation", "imbalance",
+                      "checkpoint  checkpoint-0000"]:
+            self.assertIn(words, text)
+        process.send_signal(signal.SIGUSR1)
+        self.assertEqual(process.wait(), 75)
+        text = self.status()
+        self.assertIn("stopped by a signal", text)
+        done = int(re.search(r"rounds +(\d+) of", text).group(1))
+        with open(self.folder / "out/status.jsonl", "a") as file:  # as a killed run leaves it
+            file.write('{"event": "round", "rou')
+        self.assertIn("1 line of status.jsonl cannot be read", self.status())
+        self.train(1, "out", "--resume", "--set", f"federation.rounds={done + 1}")
+        text = self.status()
+        self.assertIn("finished at", text)
+        self.assertIn(f"{done + 1} of {done + 1}", text)
+        self.assertIn("started 2 times", text)
+        self.assertIn("scores      fedpp ", text)
+
+    def test_killed(self):
+        process = self.running(ranks=1)
+        child = int(open(f"/proc/{process.pid}/task/{process.pid}/children").read().split()[0])
+        os.kill(child, signal.SIGKILL)
+        self.assertNotEqual(process.wait(), 0)
+        text = self.status()
+        self.assertIn("not running, and no end was recorded (host ", text)
+
+    def test_no_run(self):
+        (self.folder / "empty").mkdir()
+        self.assertIn("holds no run", self.status("empty", code=2))
+        self.assertIn("is no folder", self.status("nowhere", code=2))
+
+
+class Lock(Watching):
+    def test_a_second_job_is_kept_out(self):
+        process = self.running()
+        for arguments in [["--resume"], ["--auto-resume"]]:
+            said = self.train(2, "out", *arguments, code=2).stderr
+            self.assertIn("in use by another run (host ", said)
+            self.assertEqual(said.count("fedpp: error"), 1, said)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGUSR1)
+        self.assertEqual(process.wait(), 75)
+        self.assertFalse((self.folder / "out/train.lock").exists())
+
+
+class CheckpointCommand(SameBits):
+    def setUp(self):
+        super().setUp()
+        self.deck(federation__rounds=3)
+        self.train(1, "out")
+
+    def command(self, *arguments, code=0):
+        result = self.start([FEDPP, "checkpoint", *arguments])
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result.stdout + result.stderr
+
+    def test_list_verify_show(self):
+        self.assertEqual(len(re.findall(r"checkpoint-00000[123]\.h5\n", self.command("list", "out"))), 3)
+        self.assertEqual(self.command("verify", "out").count(": intact\n"), 3)
+        shown = self.command("show", "out")
+        for words in ["out/checkpoint-000003.h5", "rounds done      3", "clients          6", "model.inducing = 7", "seed             1"]:
+            self.assertIn(words, shown)
+        self.assertNotIn("model.jitter", shown)
+        self.newest("out").write_bytes(b"no checkpoint")
+        self.assertIn("DAMAGED", self.command("list", "out"))
+        said = self.command("verify", "out", code=2)
+        self.assertEqual(said.count(": intact\n"), 2)
+        self.assertIn("checkpoint-000003.h5: refused", said)
+        self.assertIn("checkpoint-000002.h5", self.command("show", "out"))
+        self.assertIn("refused", self.command("show", "out/checkpoint-000003.h5", code=2))
+
+    def test_missing(self):
+        (self.folder / "empty").mkdir()
+        self.assertIn("holds no", self.command("list", "empty", code=2))
+        self.assertIn("is no folder", self.command("list", "nowhere", code=2))
+        self.assertIn("nowhere.h5", self.command("verify", "nowhere.h5", code=2))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,60 @@
+// What a resumed run compares: changed keys, keys that one of the two versions does not know, checkpoints of newer
+// layouts.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "config/error.hpp"
+#include "federation/configuration_changes.hpp"
+#include "federation/run_state.hpp"
+
+namespace fedpp::federation {
+namespace {
+
+TEST(ConfigurationChanges, NamesWhatDiffersAndWhetherItMatters) {
+  config::Config then, now;
+  EXPECT_TRUE(changes_since(archive(then), now).empty());
+  now.model.inducing = 9;
+  now.federation.rounds = 7;
+  now.output.directory = "elsewhere";
+  const auto changes = changes_since(archive(then), now);
+  ASSERT_EQ(changes.size(), 3u);
+  EXPECT_EQ(to_text(changes, true), "\n  model.inducing = 9 (checkpoint: 50)");
+  EXPECT_EQ(to_text(changes, false),
+            "\n  federation.rounds = 7 (checkpoint: 100)\n  output.directory = \"elsewhere\" (checkpoint: \"out\")");
+}
+
+TEST(ConfigurationChanges, AKeyFromBeforeItWasThereHadItsDefault) {
+  auto then = nlohmann::ordered_json::parse(archive(config::Config{}));
+  then["model"].erase("inducing");
+  then.erase("aggregation");
+  config::Config now;
+  EXPECT_TRUE(changes_since(then.dump(), now).empty());
+  now.model.inducing = 9;
+  EXPECT_EQ(to_text(changes_since(then.dump(), now), true), "\n  model.inducing = 9 (checkpoint: 50)");
+}
+
+TEST(ConfigurationChanges, AKeyThatOnlyANewerVersionKnowsIsNotPassedOver) {
+  auto then = nlohmann::ordered_json::parse(archive(config::Config{}));
+  then["model"]["magic"] = 3;
+  EXPECT_EQ(to_text(changes_since(then.dump(), config::Config{}), true),
+            "\n  model.magic = unknown to this version (checkpoint: 3)");
+}
+
+TEST(CheckpointLayout, NewerOnesAreReadWhereTheySayThatTheyCanBe) {
+  const auto path = (std::filesystem::temp_directory_path() / ("fedpp-layout-" + std::to_string(getpid()))).string();
+  auto file = io::File::create(path);
+  EXPECT_NO_THROW(check_layout(file));  // from before layouts were numbered
+  file.set_attribute("layout", kCheckpointLayout + 5);
+  file.set_attribute("oldest_reader", kCheckpointLayout);
+  EXPECT_NO_THROW(check_layout(file));
+  file.set_attribute("oldest_reader", kCheckpointLayout + 1);
+  EXPECT_THROW(check_layout(file), UserError);
+  file.close();
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace fedpp::federation
