@@ -212,6 +212,8 @@ TEST(StructuralEntropy, TiesGoToTheLowestPair) {
   Similarity w(16, 0.5);
   w[2 * 4 + 3] = w[3 * 4 + 2] = 0.5 + 1e-13;
   EXPECT_EQ(minimise(WeightedGraph(w, 4)), (Partition{0, 0, 1, 1}));
+  w[1 * 4 + 2] = w[2 * 4 + 1] = 0.5 + 2e-13;
+  EXPECT_EQ(minimise(WeightedGraph(w, 4)), (Partition{0, 0, 1, 1}));
   w[1 * 4 + 2] = w[2 * 4 + 1] = 0.5 + 1e-9;
   EXPECT_EQ(minimise(WeightedGraph(w, 4)), (Partition{0, 1, 1, 0}));
 }
