@@ -9,8 +9,8 @@ namespace fedpp::bayesian_optimisation {
 
 namespace {
 
-constexpr double kLengthscales[] = {0.05, 0.08, 0.12, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5, 2.5};  // of the width
-constexpr double kNoiseRatios[] = {1e-6, 1e-4, 1e-2, 1e-1};
+constexpr double kLengthscales[] = {0.07, 0.14, 0.28, 0.56, 1.1, 2.2};  // of the width
+constexpr double kNoiseRatios[] = {1e-6, 1e-3, 1e-1};
 
 /// Lower factor of a symmetric matrix [n][n] in place; false where it is not positive definite.
 bool factorise(std::vector<double>& a, std::size_t n) {
@@ -64,12 +64,14 @@ GaussianProcess::GaussianProcess(std::span<const double> x, std::span<const doub
   assert(n >= 2 && y.size() == n && width > 0);
   const auto [low, high] = std::minmax_element(y.begin(), y.end());
   const double least_variance = std::max(1e-18 * (*high - *low) * (*high - *low), 1e-300);  // y on a line of constants
-  for (const double scale : kLengthscales)
+  for (const double scale : kLengthscales) {
+    const double l = scale * width;
+    std::vector<double> correlation(n * n);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j <= i; ++j) correlation[i * n + j] = correlation[j * n + i] = matern52(x_[i] - x_[j], l);
     for (const double eta : kNoiseRatios) {
-      const double l = scale * width;
-      std::vector<double> factor(n * n);
-      for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t j = 0; j < n; ++j) factor[i * n + j] = matern52(x_[i] - x_[j], l) + (i == j ? eta : 0.0);
+      auto factor = correlation;
+      for (std::size_t i = 0; i < n; ++i) factor[i * n + i] += eta;
       if (!factorise(factor, n)) continue;
       const auto ones = forward(factor, std::vector<double>(n, 1.0));
       auto values = forward(factor, std::vector<double>(y.begin(), y.end()));
@@ -87,6 +89,7 @@ GaussianProcess::GaussianProcess(std::span<const double> x, std::span<const doub
       solved_ = backward(factor, std::move(values));
       factor_ = std::move(factor);
     }
+  }
 }
 
 GaussianProcess::Moments GaussianProcess::at(double x) const {

@@ -10,10 +10,10 @@ namespace fedpp::bayesian_optimisation {
 
 struct OptimiserOptions {
   double low = 0, high = 1;
-  std::size_t initial = 5;       ///< points evenly from high to low, ends included; at least 2
-  std::size_t candidates = 201;  ///< points of [low, high] at which the acquisitions are compared
-  double confidence = 2;         ///< the bound is mean + confidence sd
-  double hedge_rate = 1;         ///< of GP-Hedge, rewards in standard deviations of the values
+  std::size_t initial = 5;      ///< points evenly from high to low, ends included; at least 2
+  std::size_t candidates = 81;  ///< points of [low, high] at which the acquisitions are compared
+  double confidence = 2;        ///< the bound is mean + confidence sd
+  double hedge_rate = 1;        ///< of GP-Hedge, rewards in standard deviations of the values
 };
 
 /// (mean - best) Phi(z) + sd phi(z), z = (mean - best) / sd; max(mean - best, 0) where sd = 0.

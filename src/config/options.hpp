@@ -171,6 +171,7 @@ struct Federation {
   std::int64_t participants = 10;
   std::int64_t straggling_period = 1;
   std::string client_start = "continue";
+  double mix_lambda = 0.8;
   std::int64_t seed = 1;
   std::int64_t validate_every = 1;
   std::int64_t patience = 0;
@@ -184,8 +185,11 @@ struct Federation {
     v("straggling_period", straggling_period, "G: the participants stay the same for G rounds", at_least(1));
     v("client_start", client_start,
       "continue: participants keep their state, the global posterior being only their prior; overwrite: their weights "
-      "start at it",
-      {"continue", "overwrite"});
+      "start at it; mix: they start between it (0) and their own (1) at 'mix_lambda'; optimised: at the lambda in "
+      "[0.6, "
+      "1] that half of the validation windows likes best",
+      {"continue", "overwrite", "mix", "optimised"});
+    v("mix_lambda", mix_lambda, "lambda of client_start = 'mix'", between(0, 1));
     v("seed", seed, "seed of everything random", at_least(0));
     v("validate_every", validate_every, "rounds between validation scores (0: never; then the last round is kept)",
       at_least(0));
@@ -199,6 +203,10 @@ struct Aggregation {
   std::string weights = "uniform";
   std::int64_t fraction_bits = 40;
   double mmd_bandwidth = 0.0;
+  std::string scope = "global";
+  std::string similarity = "mean-of-cosines";
+  std::int64_t probe_points = 64;
+  std::int64_t keep_uploads = 10;
 
   template <class V>
   void visit(V& v) {
@@ -209,6 +217,18 @@ struct Aggregation {
       between(8, 60));
     v("mmd_bandwidth", mmd_bandwidth, "d of the mmd divergence (0: median distance of the uploads' means)",
       at_least(0));
+    v("scope", scope,
+      "global: one barycentre is everybody's prior; structural-entropy: every client gets its community's barycentre",
+      {"global", "structural-entropy"});
+    v("similarity", similarity,
+      "of two clients, from their embeddings of common probe points: mean over points of the cosine, cosine of the "
+      "means, "
+      "or by centred Gram matrices (blind to rotations)",
+      {"mean-of-cosines", "cosine-of-means", "centred-gram"});
+    v("probe_points", probe_points, "probe points (seeded times, or histories where the encoder reads them)",
+      at_least(2));
+    v("keep_uploads", keep_uploads,
+      "scope 'structural-entropy': rounds that a client's last upload still counts after its own", at_least(0));
   }
 };
 

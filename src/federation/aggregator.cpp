@@ -102,17 +102,22 @@ Gaussian Aggregator::fedavg(const AcceptedUploads& uploads, std::size_t paramete
 }
 
 Aggregation Aggregator::aggregate(const Gaussian& theta, std::span<const Upload> uploads) const {
+  const AcceptedUploads accepted(sums_, uploads, theta.mean.size());
+  if (accepted.count() > 0) return barycentre(theta, accepted);
+  Aggregation nothing;
+  nothing.theta = theta;
+  nothing.rejected = accepted.rejected();
+  nothing.bandwidth = options_.bandwidth;
+  return nothing;
+}
+
+Aggregation Aggregator::barycentre(const Gaussian& theta, const AcceptedUploads& accepted) const {
   const std::size_t parameters = theta.mean.size();
   assert(theta.sd.size() == parameters);
-  const AcceptedUploads accepted(sums_, uploads, parameters);
   Aggregation result;
   result.accepted = accepted.count();
   result.rejected = accepted.rejected();
   result.bandwidth = options_.bandwidth;
-  if (result.accepted == 0) {
-    result.theta = theta;
-    return result;
-  }
   switch (options_.rule) {
     case Rule::kl:
       result.theta = kl(accepted, theta, options_.format);

@@ -41,6 +41,9 @@ class Aggregator {
   /// sums do not fit their format.
   Aggregation aggregate(const Gaussian& theta, std::span<const Upload> uploads) const;
 
+  /// The same of uploads that are accepted and weighted, at least one.
+  Aggregation barycentre(const Gaussian& theta, const AcceptedUploads& accepted) const;
+
  private:
   Gaussian kl(const AcceptedUploads& uploads, const Gaussian& theta, mpi::FixedPoint format) const;
   Gaussian w2(const AcceptedUploads& uploads, std::size_t parameters) const;

@@ -117,7 +117,7 @@ int answer(const std::string& case_file, const std::string& result_file, const m
         io::Group out = results.create_group(name);
         for (const auto& [dataset, values] : answer) out.write(dataset, values);
       } else if (what == "structural-entropy") {
-        const auto communities = find_communities(in);
+        const auto communities = communities_answer(in);
         io::Group out = results.create_group(name);
         write_communities(communities, out);
       } else {

@@ -4,7 +4,7 @@
 
 namespace fedpp::federation {
 
-CommunitiesAnswer find_communities(const ProbeInput& in) {
+CommunitiesAnswer communities_answer(const ProbeInput& in) {
   const auto similarity = in.matrix("similarity");
   const std::size_t clients = similarity.rows;
   if (similarity.columns != clients)

@@ -13,7 +13,7 @@ struct CommunitiesAnswer {
 };
 
 /// Throws MalformedCase.
-CommunitiesAnswer find_communities(const ProbeInput& in);
+CommunitiesAnswer communities_answer(const ProbeInput& in);
 
 void write_communities(const CommunitiesAnswer& answer, io::Group& out);
 

@@ -135,7 +135,7 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
   json["rounds"] = state.rounds;
   json["best_round"] = state.stopping.best_round + 1;
   if (!state.prior_from.empty()) json["prior_from"] = state.prior_from;
-  json["theta"] = {{"mean", state.theta.mean}, {"sd", state.theta.sd}};
+  json["theta"] = {{"mean", state.theta.common.mean}, {"sd", state.theta.common.sd}};
   for (const auto& [key, value] : scores.json.items()) json[key] = value;
   const auto ledger = world.ledger_of_all_ranks();
   json["communication"] = nlohmann::ordered_json::array();

@@ -19,8 +19,10 @@
 #include "federation/adaptation.hpp"
 #include "federation/aggregator.hpp"
 #include "federation/configuration_changes.hpp"
+#include "federation/local_starts.hpp"
 #include "federation/machine.hpp"
 #include "federation/participants.hpp"
+#include "federation/personal_priors.hpp"
 #include "federation/phases.hpp"
 #include "federation/progress.hpp"
 #include "federation/report.hpp"
@@ -63,7 +65,9 @@ class Trainer {
         state_(state),
         progress_(progress),
         phases_(phases),
-        sums_(world_) {}
+        sums_(world_) {
+    if (config_.aggregation.scope == "structural-entropy") personal_.emplace(session_);
+  }
 
   /// The round loop. Returns false where a signal ended it early.
   bool run() {
@@ -75,15 +79,21 @@ class Trainer {
           sample_participants(session_.clients(), f.participants, session_.seed(), round, f.straggling_period);
       // 2. theta from rank 0 to all.
       phases_.time("broadcast", [&] { broadcast_theta(); });
-      // 3. E local epochs of this rank's participants, one batch.
-      const auto reports = phases_.time("local update", [&] { return local_epochs(participants, round); });
-      // 4. The barycentre of the accepted uploads, by exact sums.
-      const auto rejected = phases_.time("aggregate", [&] { return aggregate(reports); });
+      // 3. E local epochs of this rank's participants, one batch, from where their weights start.
+      const auto mine = clients_of(participants);
+      const auto lambdas = phases_.time("start", [&] { return move_to_starts(session_, mine, state_.theta, round); });
+      const auto reports = phases_.time("local update", [&] { return local_epochs(mine, round); });
+      // 4. The barycentre of the accepted uploads, by exact sums; each client's own where there are communities.
+      std::map<std::int64_t, model::WeightPosterior> uploads;
+      const auto rejected = phases_.time("aggregate", [&] { return aggregate(reports, uploads); });
+      if (personal_)
+        phases_.time("communities",
+                     [&] { communities_ = personal_->update(state_, uploads, round, aggregator_options()); });
       // 5. Validation; the best round is kept.
       const double validation = phases_.time("validate", [&] { return validate(participants, round); });
       // 6. Metrics and progress.
       state_.next_round = round + 1;
-      phases_.time("metrics", [&] { record(round, participants, reports, rejected, validation); });
+      phases_.time("metrics", [&] { record(round, participants, reports, rejected, lambdas, validation); });
       // 7. Checkpoint when due, and when asked to stop.
       const auto [stop, due] = agree_on_the_end_of_the_round();
       const bool last = stop || state_.next_round == f.rounds || state_.stopping.should_stop();
@@ -95,14 +105,18 @@ class Trainer {
 
  private:
   void broadcast_theta() {
-    world_.broadcast(state_.theta.mean, 0, "broadcast theta");
-    world_.broadcast(state_.theta.sd, 0, "broadcast theta");
+    world_.broadcast(state_.theta.common.mean, 0, "broadcast theta");
+    world_.broadcast(state_.theta.common.sd, 0, "broadcast theta");
   }
 
-  std::vector<model::LocalReport> local_epochs(const std::vector<std::int64_t>& participants, std::int64_t round) {
+  std::vector<model::Client*> clients_of(const std::vector<std::int64_t>& participants) {
     std::vector<model::Client*> mine;
     for (const auto c : participants)
       if (session_.owns(c)) mine.push_back(&session_.owned(c).model);
+    return mine;
+  }
+
+  std::vector<model::LocalReport> local_epochs(const std::vector<model::Client*>& mine, std::int64_t round) {
     model::LocalOptions options;
     options.model = config_.model;
     options.training = config_.training;
@@ -120,8 +134,16 @@ class Trainer {
     return gpu::Divergence::kKl;
   }
 
-  /// Uploads of participants that did not fail -> theta. Returns this rank's failed and rejected clients with reasons.
-  std::vector<RejectedUpload> aggregate(const std::vector<model::LocalReport>& reports) {
+  AggregatorOptions aggregator_options() const {
+    return {rule_from(config_.aggregation.divergence),
+            mpi::FixedPoint::one_word(static_cast<int>(config_.aggregation.fraction_bits)),
+            config_.aggregation.mmd_bandwidth};
+  }
+
+  /// Uploads of participants that did not fail -> theta. Returns this rank's failed and rejected clients with reasons,
+  /// and its uploads that were `accepted`.
+  std::vector<RejectedUpload> aggregate(const std::vector<model::LocalReport>& reports,
+                                        std::map<std::int64_t, model::WeightPosterior>& accepted) {
     std::vector<RejectedUpload> rejected;
     std::vector<Upload> uploads;
     for (const auto& report : reports) {
@@ -142,14 +164,13 @@ class Trainer {
       rejected.insert(rejected.end(), unusable.begin(), unusable.end());
       return rejected;
     }
-    const Aggregator aggregator({rule_from(config_.aggregation.divergence),
-                                 mpi::FixedPoint::one_word(static_cast<int>(config_.aggregation.fraction_bits)),
-                                 config_.aggregation.mmd_bandwidth},
-                                sums_);
-    const auto result = aggregator.aggregate({state_.theta.mean, state_.theta.sd}, uploads);
-    state_.theta = {result.theta.mean, result.theta.sd};
+    auto& theta = state_.theta.common;
+    const auto result = Aggregator(aggregator_options(), sums_).aggregate({theta.mean, theta.sd}, uploads);
+    theta = {result.theta.mean, result.theta.sd};
     if (result.bandwidth > 0) state_.bandwidth = result.bandwidth;
     restart(result.rejected);
+    for (const auto& upload : uploads) accepted[upload.client] = session_.owned(upload.client).model.state.weights;
+    for (const auto& r : result.rejected) accepted.erase(r.client);
     rejected.insert(rejected.end(), result.rejected.begin(), result.rejected.end());
     return rejected;
   }
@@ -213,7 +234,7 @@ class Trainer {
 
   void record(std::int64_t round, const std::vector<std::int64_t>& participants,
               const std::vector<model::LocalReport>& reports, const std::vector<RejectedUpload>& rejected,
-              double validation) {
+              const std::map<std::int64_t, double>& lambdas, double validation) {
     std::vector<double> elbos, gains, events;
     double jitter = 0;
     for (const auto& report : reports) {
@@ -233,6 +254,7 @@ class Trainer {
     for (const auto& r : rejected)
       mine += fmt::format("client {} left out of round {}: {}\n", r.client, round + 1, r.reason);
     const auto texts = world_.gather(mine, 0, "metrics");
+    const auto all_lambdas = lambdas_of(participants, lambdas);
     const auto bytes = static_cast<std::int64_t>(world_.ledger().end_round());
     const double seconds = world_.max(seconds_since_last_round(), "metrics");
     const double imbalance = imbalance_of_local_updates();
@@ -253,6 +275,12 @@ class Trainer {
          {"bytes_rank_0", bytes},
          {"seconds", seconds},
          {"imbalance", imbalance}});
+    auto& entry = state_.rounds.back();
+    if (!all_lambdas.empty()) entry["lambda"] = all_lambdas;
+    if (personal_) {
+      entry["communities"] = community_of_each(communities_, session_.clients());
+      entry["structural_entropy"] = communities_.entropy;
+    }
     nlohmann::ordered_json line{{"event", "round"}};
     for (const char* key : {"round", "elbo_gain", "validation", "seconds", "imbalance"})
       line[key] = state_.rounds.back()[key];
@@ -262,6 +290,21 @@ class Trainer {
     progress_.record(std::move(line));
     for (const auto& text : left_out) progress_.line(text);
     progress_.round(round, config_.federation.rounds, elbo, validation, state_.stopping.best_round);
+  }
+
+  /// Collective. Of every participant; NaN (null) for those that started at their prior. Empty unless starts are mixed.
+  std::vector<double> lambdas_of(const std::vector<std::int64_t>& participants,
+                                 const std::map<std::int64_t, double>& mine) {
+    const auto& start = config_.federation.client_start;
+    if (start != "mix" && start != "optimised") return {};
+    std::vector<double> own, result;
+    for (const auto& client : session_.owned()) {
+      const auto lambda = mine.find(client.data.id);
+      own.push_back(lambda == mine.end() ? std::nan("") : lambda->second);
+    }
+    const auto all = session_.share(own, 1, "metrics");
+    for (const auto c : participants) result.push_back(all[c]);
+    return result;
   }
 
   double seconds_since_last_round() {
@@ -328,6 +371,8 @@ class Trainer {
   Progress& progress_;
   Phases& phases_;
   CommunicatorSums sums_;
+  std::optional<PersonalPriors> personal_;  ///< scope "structural-entropy"
+  Communities communities_;                 ///< of the last round
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now(), last_checkpoint_ = last_;
   double local_seconds_before_ = 0;
   int failed_checkpoints_ = 0;  ///< in a row

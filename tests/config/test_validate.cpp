@@ -41,6 +41,12 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{"aggregation.fraction_bits=61"}, "aggregation.fraction_bits = 61: must be in [8, 60]"},
         Refusal{{"model.periods=1,-2", "data.clock=calendar"}, "model.periods = [1.0, -2.0]: -2.0 is not above 0"},
         Refusal{{"data.leave_out_types=-1"}, "data.leave_out_types = [-1]: -1 is not at least 0"},
+        Refusal{{"aggregation.scope=structural-entropy", "model.encoder=rbf"}, "take another model.encoder"},
+        Refusal{{"aggregation.scope=structural-entropy", "aggregation.weights=events"},
+                "aggregation.weights = \"events\": the weights within a community"},
+        Refusal{{"aggregation.scope=structural-entropy", "federation.mode=local"}, "exchanges nothing"},
+        Refusal{{"federation.client_start=optimised", "federation.mode=local"}, "nothing is received"},
+        Refusal{{"federation.mix_lambda=1.1"}, "federation.mix_lambda = 1.1: must be in [0, 1]"},
         Refusal{{"aggregation.divergence=KL"},
                 "aggregation.divergence = \"KL\": allowed are \"kl\", \"w2\", \"fedavg\", \"mmd\""}));
 
