@@ -203,6 +203,8 @@ struct Aggregation {
   std::string weights = "uniform";
   std::int64_t fraction_bits = 40;
   double mmd_bandwidth = 0.0;
+  std::string estimator = "mean";
+  double trim = 0.2;
   std::string scope = "global";
   std::string similarity = "mean-of-cosines";
   std::int64_t probe_points = 64;
@@ -217,6 +219,10 @@ struct Aggregation {
       between(8, 60));
     v("mmd_bandwidth", mmd_bandwidth, "d of the mmd divergence (0: median distance of the uploads' means)",
       at_least(0));
+    v("estimator", estimator,
+      "what stands for the mean over clients in kl, w2 and fedavg: median and trimmed-mean bear a few hostile uploads",
+      {"mean", "median", "trimmed-mean"});
+    v("trim", trim, "share of the uploads that 'trimmed-mean' takes off at each end", from_below(0, 0.5));
     v("scope", scope,
       "global: one barycentre is everybody's prior; structural-entropy: every client gets its community's barycentre",
       {"global", "structural-entropy"});
@@ -229,6 +235,25 @@ struct Aggregation {
       at_least(2));
     v("keep_uploads", keep_uploads,
       "scope 'structural-entropy': rounds that a client's last upload still counts after its own", at_least(0));
+  }
+};
+
+/// Hostile clients, to measure what a federation stands (spec 2.6).
+struct Attack {
+  std::string kind = "none";
+  double share = 0.2;
+  double strength = 1.0;
+
+  template <class V>
+  void visit(V& v) {
+    v("kind", kind,
+      "what hostile clients do to their uploads in every round, or to their training events before the first",
+      {"none", "noise", "scaled", "sign-flipped", "replaced-events"});
+    v("share", share, "share of the clients that are hostile, drawn by the seed", between(0, 1));
+    v("strength", strength,
+      "noise: in standard deviations of theta; scaled, sign-flipped: factor on the change from theta; replaced-events: "
+      "share of the training events moved to uniform times",
+      at_least(0));
   }
 };
 
@@ -295,6 +320,7 @@ struct Config {
   Training training;
   Federation federation;
   Aggregation aggregation;
+  Attack attack;
   Evaluation evaluation;
   Output output;
   Backend backend;
@@ -306,6 +332,7 @@ struct Config {
     v.section("training", training, "a client's local epochs");
     v.section("federation", federation, "the round loop");
     v.section("aggregation", aggregation, "the server's barycentre");
+    v.section("attack", attack, "hostile clients, for measurements");
     v.section("evaluation", evaluation, "scores and curves");
     v.section("output", output, "files and checkpoints");
     v.section("backend", backend, "how the machine is used");

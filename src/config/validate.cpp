@@ -119,8 +119,8 @@ void check_federation(Checker& check, const Data& data, const Federation& federa
                "early stopping needs validation scores: set federation.validate_every to at least 1");
 }
 
-void check_aggregation(Checker& check, const Model& model, const Federation& federation,
-                       const Aggregation& aggregation) {
+void check_aggregation(Checker& check, const Model& model, const Federation& federation, const Aggregation& aggregation,
+                       const Attack& attack) {
   const bool communities = aggregation.scope == "structural-entropy";
   check.demand(
       !communities || federation.mode != "local", "aggregation.scope",
@@ -134,6 +134,16 @@ void check_aggregation(Checker& check, const Model& model, const Federation& fed
       "federation.client_start",
       "with federation.mode = \"local\" nothing is received that could be mixed in: "
       "set federation.client_start = \"continue\"");
+  const bool robust = aggregation.estimator != "mean";
+  check.demand(!robust || aggregation.divergence != "mmd", "aggregation.estimator",
+               "the mmd barycentre has no means over clients: set aggregation.estimator = \"mean\", or another "
+               "aggregation.divergence");
+  check.demand(!robust || aggregation.weights == "uniform", "aggregation.estimator",
+               "knows no weights: set aggregation.weights = \"uniform\", or aggregation.estimator = \"mean\"");
+  check.demand(!robust || !communities, "aggregation.estimator",
+               "is for one barycentre of all: set aggregation.scope = \"global\", or aggregation.estimator = \"mean\"");
+  check.demand(attack.kind != "replaced-events" || attack.strength <= 1, "attack.strength",
+               "is a share of the events for attack.kind = \"replaced-events\": at most 1");
   check.demand(!communities || aggregation.weights == "uniform", "aggregation.weights",
                "the weights within a community follow from the similarities: set aggregation.weights = \"uniform\", or "
                "aggregation.scope = \"global\"");
@@ -159,7 +169,7 @@ void validate(const Config& config, const Origins& origins) {
   check_time_axis(check, config.data);
   check_model(check, config.data, config.model);
   check_federation(check, config.data, config.federation);
-  check_aggregation(check, config.model, config.federation, config.aggregation);
+  check_aggregation(check, config.model, config.federation, config.aggregation, config.attack);
   check_evaluation(check, config.data, config.evaluation);
   throw_if_any(check.mistakes);
 }

@@ -20,6 +20,7 @@ enum class Purpose : std::uint64_t {
   kSimulateFunction = 5,
   kSimulateEvents = 6,
   kValidationHalves = 7,
+  kReplacedEvents = 8,
 };
 
 /// Steele, Lea and Flood's mixer: neighbouring keys give unrelated values.

@@ -118,6 +118,11 @@ Aggregation Aggregator::barycentre(const Gaussian& theta, const AcceptedUploads&
   result.accepted = accepted.count();
   result.rejected = accepted.rejected();
   result.bandwidth = options_.bandwidth;
+  if (options_.estimator != Estimator::kMean) {
+    assert(options_.rule != Rule::mmd);
+    result.theta = robust_barycentre(sums_, accepted, parameters, options_.rule, options_.estimator, options_.trim);
+    return result;
+  }
   switch (options_.rule) {
     case Rule::kl:
       result.theta = kl(accepted, theta, options_.format);

@@ -76,6 +76,18 @@ Scores score_states(Session& session, const RunState& state, bool best) {
   Scores scores;
   scores.table = evaluation::to_text(table);
   scores.json["scores"] = evaluation::to_json(table);
+  if (!session.hostile().empty()) {
+    evaluation::Score honest;
+    for (std::int64_t c = 0; c < session.clients(); ++c)
+      if (!session.hostile(c)) honest += {result.headline[c], result.plug_in[c], result.events[c]};
+    scores.json["honest"] = {{"headline", honest.headline_per_event()},
+                             {"plug_in", honest.plug_in_per_event()},
+                             {"events", honest.events},
+                             {"hostile_clients", session.hostile()}};
+    scores.table += fmt::format("\nClients that are not hostile ({} of {}): headline {:.4f}, plug-in {:.4f}.",
+                                session.clients() - static_cast<std::int64_t>(session.hostile().size()),
+                                session.clients(), honest.headline_per_event(), honest.plug_in_per_event());
+  }
   scores.json["state"] = best && state.stopping.best_round >= 0 ? "best" : "last";
   scores.uniforms = result.uniforms;
   nlohmann::json clients = nlohmann::json::array();

@@ -18,6 +18,7 @@
 #include "config/version.hpp"
 #include "federation/adaptation.hpp"
 #include "federation/aggregator.hpp"
+#include "federation/attack.hpp"
 #include "federation/configuration_changes.hpp"
 #include "federation/local_starts.hpp"
 #include "federation/machine.hpp"
@@ -85,7 +86,7 @@ class Trainer {
       const auto reports = phases_.time("local update", [&] { return local_epochs(mine, round); });
       // 4. The barycentre of the accepted uploads, by exact sums; each client's own where there are communities.
       std::map<std::int64_t, model::WeightPosterior> uploads;
-      const auto rejected = phases_.time("aggregate", [&] { return aggregate(reports, uploads); });
+      const auto rejected = phases_.time("aggregate", [&] { return aggregate(reports, round, uploads); });
       if (personal_)
         phases_.time("communities",
                      [&] { communities_ = personal_->update(state_, uploads, round, aggregator_options()); });
@@ -137,12 +138,18 @@ class Trainer {
   AggregatorOptions aggregator_options() const {
     return {rule_from(config_.aggregation.divergence),
             mpi::FixedPoint::one_word(static_cast<int>(config_.aggregation.fraction_bits)),
-            config_.aggregation.mmd_bandwidth};
+            config_.aggregation.mmd_bandwidth, estimator_from(config_.aggregation.estimator), config_.aggregation.trim};
+  }
+
+  /// What a client sends: its posterior, unless it is hostile.
+  model::WeightPosterior sent_by(const OwnedClient& client, std::int64_t round) const {
+    const auto& own = client.model.state.weights;
+    return session_.hostile(client.data.id) ? tampered(config_, own, state_.theta.common, client.data.id, round) : own;
   }
 
   /// Uploads of participants that did not fail -> theta. Returns this rank's failed and rejected clients with reasons,
   /// and its uploads that were `accepted`.
-  std::vector<RejectedUpload> aggregate(const std::vector<model::LocalReport>& reports,
+  std::vector<RejectedUpload> aggregate(const std::vector<model::LocalReport>& reports, std::int64_t round,
                                         std::map<std::int64_t, model::WeightPosterior>& accepted) {
     std::vector<RejectedUpload> rejected;
     std::vector<Upload> uploads;
@@ -153,7 +160,8 @@ class Trainer {
       }
       const auto& client = session_.owned(report.client);
       const double weight = config_.aggregation.weights == "events" ? events_of(client) : 1.0;
-      uploads.push_back({report.client, weight, client.model.state.weights.mean, client.model.state.weights.sd});
+      const auto& sent = accepted[report.client] = sent_by(client, round);
+      uploads.push_back({report.client, weight, sent.mean, sent.sd});
     }
     if (config_.federation.mode == "local") {
       std::vector<RejectedUpload> unusable;
@@ -169,7 +177,6 @@ class Trainer {
     theta = {result.theta.mean, result.theta.sd};
     if (result.bandwidth > 0) state_.bandwidth = result.bandwidth;
     restart(result.rejected);
-    for (const auto& upload : uploads) accepted[upload.client] = session_.owned(upload.client).model.state.weights;
     for (const auto& r : result.rejected) accepted.erase(r.client);
     rejected.insert(rejected.end(), result.rejected.begin(), result.rejected.end());
     return rejected;
@@ -214,7 +221,7 @@ class Trainer {
       const auto scores = validation_scores(session_, due, state_.theta);
       for (std::size_t k = 0; k < due.size(); ++k) state_.validation[due[k]] = scores[k];
       for (const auto& [client, score] : state_.validation) {
-        if (!(score.events > 0) || !std::isfinite(score.headline)) continue;
+        if (!(score.events > 0) || !std::isfinite(score.headline) || session_.hostile(client)) continue;
         headline.push_back(score.headline);
         events.push_back(score.events);
       }

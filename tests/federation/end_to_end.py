@@ -216,6 +216,23 @@ class RanksCommunities(RanksBase):
         self.same_with_communities(aggregation__divergence="mmd", federation__client_start="optimised", **POOLED)
 
 
+class RanksHostile(RanksBase):
+    def same_with_hostile_clients(self, **changes):
+        self.same_for_all_ranks(attack__share=0.33, **changes)
+        result = self.result("ranks1")
+        honest, hostile = result["honest"], result["honest"]["hostile_clients"]
+        self.assertEqual(len(hostile), 2)
+        own = [c for c in result["scores"]["models"][0]["per_client"] if c["client"] not in hostile]
+        self.assertAlmostEqual(honest["events"], sum(c["events"] for c in own))
+
+    def test_noise_median(self):
+        self.same_with_hostile_clients(attack__kind="noise", attack__strength=5.0, aggregation__estimator="median", **PER_SEQUENCE)
+
+    def test_replaced_events_trimmed_mean_history(self):
+        self.same_with_hostile_clients(attack__kind="replaced-events", attack__strength=0.5, aggregation__estimator="trimmed-mean",
+                                       aggregation__divergence="w2", model__encoder="lstm", **HISTORY)
+
+
 def kill_with_ranks(process):
     """The ranks first: without mpirun they would go on for a while and write into the folder."""
     for rank in pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
