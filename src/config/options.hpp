@@ -167,6 +167,7 @@ struct Training {
 /// The round loop (spec 2.0, 3.2).
 struct Federation {
   std::string mode = "federated";
+  double proximal = 1.0;
   std::int64_t rounds = 100;
   std::int64_t participants = 10;
   std::int64_t straggling_period = 1;
@@ -178,8 +179,13 @@ struct Federation {
 
   template <class V>
   void visit(V& v) {
-    v("mode", mode, "local: no exchange, every client trains alone against the initial prior (baseline)",
-      {"federated", "local"});
+    v("mode", mode,
+      "federated: this program's own; to compare with, on the same models: local (no exchange, every client alone "
+      "against "
+      "the initial prior), fedavg, fedprox, per-fedavg, ditto (docs/aggregation.md)",
+      {"federated", "local", "fedavg", "fedprox", "per-fedavg", "ditto"});
+    v("proximal", proximal, "mu of fedprox, lambda of ditto: weight of the squared distance from the shared model",
+      above(0));
     v("rounds", rounds, "communication rounds", at_least(1));
     v("participants", participants, "clients sampled uniformly a round (0: all)", at_least(0));
     v("straggling_period", straggling_period, "G: the participants stay the same for G rounds", at_least(1));
@@ -224,8 +230,9 @@ struct Aggregation {
       {"mean", "median", "trimmed-mean"});
     v("trim", trim, "share of the uploads that 'trimmed-mean' takes off at each end", from_below(0, 0.5));
     v("scope", scope,
-      "global: one barycentre is everybody's prior; structural-entropy: every client gets its community's barycentre",
-      {"global", "structural-entropy"});
+      "global: one barycentre is everybody's prior; structural-entropy: every client gets its community's barycentre; "
+      "similarity-graph: one of all uploads, weighted by similarity (SFL, to compare with)",
+      {"global", "structural-entropy", "similarity-graph"});
     v("similarity", similarity,
       "of two clients, from their embeddings of common probe points: mean over points of the cosine, cosine of the "
       "means, "
@@ -234,7 +241,7 @@ struct Aggregation {
     v("probe_points", probe_points, "probe points (seeded times, or histories where the encoder reads them)",
       at_least(2));
     v("keep_uploads", keep_uploads,
-      "scope 'structural-entropy': rounds that a client's last upload still counts after its own", at_least(0));
+      "scopes but 'global': rounds that a client's last upload still counts after its own", at_least(0));
   }
 };
 

@@ -121,11 +121,17 @@ void check_federation(Checker& check, const Data& data, const Federation& federa
 
 void check_aggregation(Checker& check, const Model& model, const Federation& federation, const Aggregation& aggregation,
                        const Attack& attack) {
-  const bool communities = aggregation.scope == "structural-entropy";
+  const bool communities = aggregation.scope != "global";
+  const bool own = federation.mode == "federated";
   check.demand(
-      !communities || federation.mode != "local", "aggregation.scope",
-      "federation.mode = \"local\" exchanges nothing: set aggregation.scope = \"global\", or federation.mode = "
-      "\"federated\"");
+      !communities || own, "aggregation.scope",
+      fmt::format("federation.mode = \"{}\" has no prior for each client: set aggregation.scope = \"global\", or "
+                  "federation.mode = \"federated\"",
+                  federation.mode));
+  check.demand(own || federation.mode == "local" || federation.client_start == "continue", "federation.client_start",
+               fmt::format("federation.mode = \"{}\" says itself where clients start: set federation.client_start = "
+                           "\"continue\"",
+                           federation.mode));
   check.demand(!communities || model.encoder != "rbf", "aggregation.scope",
                "encoder \"rbf\" embeds alike at every client, so there are no communities to find: set "
                "aggregation.scope = \"global\", or take another model.encoder");

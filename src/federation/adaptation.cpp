@@ -88,6 +88,7 @@ RunState continue_clients(Session& session, const CheckpointHeader& header, bool
       const io::Group group = file.group(group_name(client.data.id));
       expect_holdings(group, client.data);
       const bool best_one = best && group.exists("best");
+      read_upload(group, state.uploads, client.data.id);
       read_own_prior(group, best_one ? "best_prior" : "prior", state.theta, client.data.id);
       read_client_weights(group.group(best_one ? "best" : "last"), client.model.state, session.parameters());
     }

@@ -29,6 +29,18 @@ void read_own_prior(const io::Group& group, const std::string& name, model::Prio
   if (group.exists(name + "_mean")) priors.own[client] = read_posterior(group, name);
 }
 
+void write_upload(io::Group& group, const KeptUploads& uploads, std::int64_t client) {
+  const auto upload = uploads.find(client);
+  if (upload == uploads.end()) return;
+  write_posterior(group, "upload", upload->second.posterior);
+  group.write_scalar("upload_round", upload->second.round);
+}
+
+void read_upload(const io::Group& group, KeptUploads& uploads, std::int64_t client) {
+  if (group.exists("upload_round"))
+    uploads[client] = {group.read_scalar<std::int64_t>("upload_round"), read_posterior(group, "upload")};
+}
+
 void write_client_state(io::Group group, const model::ClientState& state) {
   group.set_attribute("started", static_cast<std::int64_t>(state.started));
   group.set_attribute("steps", state.steps);

@@ -33,6 +33,15 @@ T take(const std::string& text, std::size_t& at) {
   return value;
 }
 
+/// Row u of D^-1 (A + I): the weights of all uploads in what client u gets (SFL).
+std::vector<double> graph_convolution(const structural_entropy::WeightedGraph& graph) {
+  const std::size_t n = graph.vertices();
+  std::vector<double> alpha(n * n);
+  for (std::size_t u = 0; u < n; ++u)
+    for (std::size_t v = 0; v < n; ++v) alpha[u * n + v] = (u == v ? 1.0 : graph.weight(u, v)) / (1 + graph.degree(u));
+  return alpha;
+}
+
 }  // namespace
 
 data::Realisation similarity_probe(const Session& session, std::int64_t points) {
@@ -147,9 +156,14 @@ Communities ClientGraph::update(const KeptUploads& uploads) {
     }
     const auto similarity = similarities(signatures);
     const structural_entropy::WeightedGraph graph(similarity, signatures.size());
-    communities.partition = structural_entropy::minimise(graph);
+    if (session_.config().aggregation.scope == "similarity-graph") {
+      communities.partition.assign(signatures.size(), 0);
+      communities.alpha = graph_convolution(graph);
+    } else {
+      communities.partition = structural_entropy::minimise(graph);
+      communities.alpha = structural_entropy::community_weights(similarity, communities.partition);
+    }
     communities.entropy = structural_entropy::entropy(graph, communities.partition);
-    communities.alpha = structural_entropy::community_weights(similarity, communities.partition);
   });
   broadcast(communities);
   return communities;

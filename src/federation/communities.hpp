@@ -26,6 +26,10 @@ struct Communities {
   double entropy = 0;                       ///< two-dimensional structural entropy
 };
 
+/// aggregation.scope "structural-entropy": communities by their least entropy, softmax weights within them.
+/// "similarity-graph": one community of all and the weights D^-1 (A + I), A the positive similarities, D the row sums:
+/// one graph convolution of the uploads, as in SFL (Chen, Long, Wu, Zhou, Jiang, "Personalized federated learning with
+/// a graph", IJCAI 2022) without its trained projections.
 class ClientGraph {
  public:
   /// The probe is drawn from the seed: aggregation.probe_points times or histories, the same for all clients and

@@ -68,7 +68,11 @@ Scores score_states(Session& session, const RunState& state, bool best) {
   const auto& theta = select_state(session, state, best);
   const TestResult result = test_scores(session, theta);
   const bool local = session.config().federation.mode == "local";
-  const std::string ours = !local ? "fedpp" : state.prior_from.empty() ? "local only" : "adapted";
+  const auto& mode = session.config().federation.mode;
+  const std::string ours = mode == "federated"        ? "fedpp"
+                           : !local                   ? mode
+                           : state.prior_from.empty() ? "local only"
+                                                      : "adapted";
   evaluation::ScoreTable table{session.protocol(), session.config().data.time_unit, {model_scores(ours, result)}};
   if (session.config().evaluation.trivial_models)
     for (auto& model : trivial_models(session)) table.models.push_back(std::move(model));

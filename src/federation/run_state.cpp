@@ -72,10 +72,7 @@ void write_partial(Session& session, const RunState& state, const std::string& p
       write_client_state(group.create_group("last"), client.model.state);
       write_own_prior(group, "prior", state.theta, client.data.id);
       write_own_prior(group, "best_prior", state.best_theta, client.data.id);
-      if (const auto upload = state.uploads.find(client.data.id); upload != state.uploads.end()) {
-        write_posterior(group, "upload", upload->second.posterior);
-        group.write_scalar("upload_round", upload->second.round);
-      }
+      write_upload(group, state.uploads, client.data.id);
       write_holdings(group, client.data);
       if (const auto best = state.best_clients.find(client.data.id); best != state.best_clients.end())
         write_client_state(group.create_group("best"), best->second);
@@ -174,9 +171,7 @@ RunState read_checkpoint(Session& session, const CheckpointHeader& header, bool 
             read_client_state(group.group("best"), client.model.state, session.parameters());
       read_own_prior(group, "prior", state.theta, client.data.id);
       read_own_prior(group, "best_prior", state.best_theta, client.data.id);
-      if (group.exists("upload_round"))
-        state.uploads[client.data.id] = {group.read_scalar<std::int64_t>("upload_round"),
-                                         read_posterior(group, "upload")};
+      read_upload(group, state.uploads, client.data.id);
       if (group.exists("gain")) {
         const auto gain = group.read_vector<double>("gain");
         state.gains[client.data.id] = {gain.at(0), gain.at(1)};

@@ -30,7 +30,7 @@ struct RunState {
   struct Gain {
     double nats = 0, events = 0;
   };
-  KeptUploads uploads;                                   ///< of this rank's clients, scope "structural-entropy"
+  KeptUploads uploads;                                   ///< of this rank's clients, scopes but "global"
   std::map<std::int64_t, Gain> gains;                    ///< this rank's clients that took part
   std::map<std::int64_t, evaluation::Score> validation;  ///< this rank's clients' latest validation scores
   nlohmann::json rounds = nlohmann::json::array();       ///< history, as in result.json

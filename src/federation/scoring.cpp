@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "evaluation/trivial_models.hpp"
+#include "federation/strategies/strategy.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {
@@ -112,7 +113,9 @@ model::Client scoring_client(const Session& session, const OwnedClient& client, 
                                              : data::make_realisations(client.data, session.rules(), training, 1.0),
                                    session.config().model.inducing, 1.0);
   scored.state.weights = client.model.state.weights;
-  scored.state.started = client.model.state.started;
+  const auto& federation = session.config().federation;
+  const bool received = make_strategy(federation.mode, federation.proximal)->scores_received();
+  scored.state.started = client.model.state.started && !received;  // else it is scored with its prior's weights
   return scored;
 }
 

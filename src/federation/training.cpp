@@ -30,6 +30,7 @@
 #include "federation/run.hpp"
 #include "federation/run_state.hpp"
 #include "federation/scoring.hpp"
+#include "federation/strategies/strategy.hpp"
 #include "gpu/runtime.hpp"
 #include "io/atomic_file.hpp"
 #include "io/checkpoint_file.hpp"
@@ -66,8 +67,9 @@ class Trainer {
         state_(state),
         progress_(progress),
         phases_(phases),
-        sums_(world_) {
-    if (config_.aggregation.scope == "structural-entropy") personal_.emplace(session_);
+        sums_(world_),
+        strategy_(make_strategy(config_.federation.mode, config_.federation.proximal)) {
+    if (config_.aggregation.scope != "global") personal_.emplace(session_);
   }
 
   /// The round loop. Returns false where a signal ended it early.
@@ -83,9 +85,9 @@ class Trainer {
       // 3. E local epochs of this rank's participants, one batch, from where their weights start.
       const auto mine = clients_of(participants);
       const auto lambdas = phases_.time("start", [&] { return move_to_starts(session_, mine, state_.theta, round); });
-      const auto reports = phases_.time("local update", [&] { return local_epochs(mine, round); });
+      Uploads uploads;
+      const auto reports = phases_.time("local update", [&] { return local_epochs(mine, round, uploads); });
       // 4. The barycentre of the accepted uploads, by exact sums; each client's own where there are communities.
-      std::map<std::int64_t, model::WeightPosterior> uploads;
       const auto rejected = phases_.time("aggregate", [&] { return aggregate(reports, round, uploads); });
       if (personal_)
         phases_.time("communities",
@@ -117,7 +119,8 @@ class Trainer {
     return mine;
   }
 
-  std::vector<model::LocalReport> local_epochs(const std::vector<model::Client*>& mine, std::int64_t round) {
+  std::vector<model::LocalReport> local_epochs(const std::vector<model::Client*>& mine, std::int64_t round,
+                                               Uploads& uploads) {
     model::LocalOptions options;
     options.model = config_.model;
     options.training = config_.training;
@@ -126,7 +129,7 @@ class Trainer {
     options.schedule = learning_rate_factor(config_.training.schedule, round, config_.federation.rounds);
     options.overwrite = config_.federation.client_start == "overwrite";
     options.workspace_mb = config_.backend.workspace_mb;
-    return model::local_update(mine, state_.theta, options, session_.seed(), round);
+    return strategy_->train(mine, {state_.theta, session_.initial_prior(), options, session_.seed(), round}, uploads);
   }
 
   gpu::Divergence divergence() const {
@@ -141,16 +144,15 @@ class Trainer {
             config_.aggregation.mmd_bandwidth, estimator_from(config_.aggregation.estimator), config_.aggregation.trim};
   }
 
-  /// What a client sends: its posterior, unless it is hostile.
-  model::WeightPosterior sent_by(const OwnedClient& client, std::int64_t round) const {
-    const auto& own = client.model.state.weights;
-    return session_.hostile(client.data.id) ? tampered(config_, own, state_.theta.common, client.data.id, round) : own;
+  /// What the server gets to see of an upload: it as it is, unless the client is hostile.
+  model::WeightPosterior sent_by(std::int64_t client, const model::WeightPosterior& upload, std::int64_t round) const {
+    return session_.hostile(client) ? tampered(config_, upload, state_.theta.common, client, round) : upload;
   }
 
   /// Uploads of participants that did not fail -> theta. Returns this rank's failed and rejected clients with reasons,
-  /// and its uploads that were `accepted`.
+  /// and leaves in `sent` what the server accepted.
   std::vector<RejectedUpload> aggregate(const std::vector<model::LocalReport>& reports, std::int64_t round,
-                                        std::map<std::int64_t, model::WeightPosterior>& accepted) {
+                                        Uploads& sent) {
     std::vector<RejectedUpload> rejected;
     std::vector<Upload> uploads;
     for (const auto& report : reports) {
@@ -160,10 +162,11 @@ class Trainer {
       }
       const auto& client = session_.owned(report.client);
       const double weight = config_.aggregation.weights == "events" ? events_of(client) : 1.0;
-      const auto& sent = accepted[report.client] = sent_by(client, round);
-      uploads.push_back({report.client, weight, sent.mean, sent.sd});
+      auto& upload = sent.at(report.client);
+      upload = sent_by(report.client, upload, round);
+      uploads.push_back({report.client, weight, upload.mean, upload.sd});
     }
-    if (config_.federation.mode == "local") {
+    if (!strategy_->exchanges()) {
       std::vector<RejectedUpload> unusable;
       for (const auto& upload : uploads)
         if (auto reason = reason_to_reject(upload); !reason.empty())
@@ -177,7 +180,7 @@ class Trainer {
     theta = {result.theta.mean, result.theta.sd};
     if (result.bandwidth > 0) state_.bandwidth = result.bandwidth;
     restart(result.rejected);
-    for (const auto& r : result.rejected) accepted.erase(r.client);
+    for (const auto& r : result.rejected) sent.erase(r.client);
     rejected.insert(rejected.end(), result.rejected.begin(), result.rejected.end());
     return rejected;
   }
@@ -214,7 +217,9 @@ class Trainer {
     std::vector<std::int64_t> due;
     for (auto& client : session_.owned()) {
       const auto c = client.data.id;
-      if (!client.model.state.started || !state_.validation.contains(c) || contains(participants, c)) due.push_back(c);
+      if (!client.model.state.started || !state_.validation.contains(c) || contains(participants, c) ||
+          strategy_->scores_received())
+        due.push_back(c);
     }
     std::vector<double> headline, events;
     mpi::together(world_, [&] {
@@ -378,7 +383,8 @@ class Trainer {
   Progress& progress_;
   Phases& phases_;
   CommunicatorSums sums_;
-  std::optional<PersonalPriors> personal_;  ///< scope "structural-entropy"
+  std::unique_ptr<const Strategy> strategy_;
+  std::optional<PersonalPriors> personal_;  ///< scopes but "global"
   Communities communities_;                 ///< of the last round
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now(), last_checkpoint_ = last_;
   double local_seconds_before_ = 0;

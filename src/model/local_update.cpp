@@ -7,6 +7,7 @@
 
 #include "config/error.hpp"
 #include "model/client_batch.hpp"
+#include "model/mixing.hpp"
 
 namespace fedpp::model {
 
@@ -94,17 +95,7 @@ struct Optimiser {
 
 /// Starts a participant's posterior at the prior: at its first participation, or in every round ("overwrite").
 void begin(Client& client, const WeightPosterior& prior, const LocalOptions& options) {
-  auto& state = client.state;
-  if (state.started && !options.overwrite) return;
-  const std::size_t p = prior.mean.size();
-  state.weights = prior;
-  state.raw.resize(p);
-  const auto map = options.training.sd_map == "exp" ? gpu::SdMap::kExp : gpu::SdMap::kSoftplus;
-  for (std::size_t j = 0; j < p; ++j) state.raw[j] = gpu::raw_of_sd(map, state.weights.sd[j]);
-  for (auto* moments : {&state.first_mean, &state.second_mean, &state.first_raw, &state.second_raw})
-    moments->assign(p, 0.0);
-  state.steps = 0;
-  state.started = true;
+  if (!client.state.started || options.overwrite) restart_from(client, prior, options.training.sd_map);
 }
 
 }  // namespace

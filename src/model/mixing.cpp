@@ -26,4 +26,17 @@ void start_from(Client& client, WeightPosterior weights, const std::string& sd_m
   state.weights = std::move(weights);
 }
 
+void restart_from(Client& client, const WeightPosterior& weights, const std::string& sd_map) {
+  const auto map = sd_map == "exp" ? gpu::SdMap::kExp : gpu::SdMap::kSoftplus;
+  auto& state = client.state;
+  const std::size_t p = weights.mean.size();
+  state.weights = weights;
+  state.raw.resize(p);
+  for (std::size_t j = 0; j < p; ++j) state.raw[j] = gpu::raw_of_sd(map, weights.sd[j]);
+  for (auto* moments : {&state.first_mean, &state.second_mean, &state.first_raw, &state.second_raw})
+    moments->assign(p, 0.0);
+  state.steps = 0;
+  state.started = true;
+}
+
 }  // namespace fedpp::model

@@ -13,4 +13,7 @@ WeightPosterior between(const WeightPosterior& prior, const WeightPosterior& own
 /// Local epochs of the client go on from `weights`; Adam keeps its moments. \param sd_map training.sd_map
 void start_from(Client& client, WeightPosterior weights, const std::string& sd_map);
 
+/// The same with Adam's state as at first participation.
+void restart_from(Client& client, const WeightPosterior& weights, const std::string& sd_map);
+
 }  // namespace fedpp::model

@@ -216,6 +216,20 @@ class RanksCommunities(RanksBase):
         self.same_with_communities(aggregation__divergence="mmd", federation__client_start="optimised", **POOLED)
 
 
+class RanksStrategies(RanksBase):
+    def test_ditto(self):
+        self.same_for_all_ranks(federation__mode="ditto", aggregation__divergence="fedavg", **PER_SEQUENCE)
+        self.assertEqual(self.result("ranks1")["scores"]["models"][0]["name"], "ditto")
+
+    def test_fedavg_history(self):
+        self.same_for_all_ranks(federation__mode="fedavg", aggregation__divergence="fedavg", model__encoder="lstm", **HISTORY)
+
+    def test_similarity_graph(self):
+        self.same_for_all_ranks(aggregation__scope="similarity-graph", aggregation__divergence="fedavg", **PER_SEQUENCE)
+        for r in self.result("ranks1")["rounds"]:
+            self.assertLessEqual(max(r["communities"]), 0)
+
+
 class RanksHostile(RanksBase):
     def same_with_hostile_clients(self, **changes):
         self.same_for_all_ranks(attack__share=0.33, **changes)

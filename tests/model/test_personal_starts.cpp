@@ -44,6 +44,26 @@ TEST(Mixing, LocalEpochsGoOnFromTheMixture) {
   }
 }
 
+TEST(Priors, EachClientTrainsAndPredictsUnderItsOwn) {
+  const auto common = test::small_prior();
+  auto moved = common;
+  for (double& r : moved.mean) r += 0.3;
+  for (double& sd : moved.sd) sd *= 0.5;
+  model::Priors priors(common);
+  priors.own[2] = moved;
+  auto one = test::small_client(1), two = test::small_client(2), one_alone = one, two_alone = two;
+  for (int round = 0; round < 2; ++round) {
+    (void)model::local_update({&one, &two}, priors, {}, 3, round);
+    (void)model::local_update({&one_alone}, common, {}, 3, round);
+    (void)model::local_update({&two_alone}, moved, {}, 3, round);
+  }
+  EXPECT_EQ(test::state_of(one), test::state_of(one_alone));
+  EXPECT_EQ(test::state_of(two), test::state_of(two_alone));
+  const auto fresh = test::small_client(2);  // never took part: it predicts with its own prior
+  const model::PredictionRequest request{&fresh, {&fresh.training}};
+  EXPECT_EQ(model::predict({request}, priors, {})[0][0][0].mean, model::predict({request}, moved, {})[0][0][0].mean);
+}
+
 TEST(FrozenPrediction, IsThePosteriorsOwnWithoutESteps) {
   const auto prior = test::small_prior();
   std::vector<model::Client> clients;
