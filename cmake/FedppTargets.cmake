@@ -7,8 +7,10 @@ set(FEDPP_ALLOWED_io "")
 set(FEDPP_ALLOWED_config "")
 set(FEDPP_ALLOWED_data "config;io")
 set(FEDPP_ALLOWED_model "config;data;gpu")
+set(FEDPP_ALLOWED_structural_entropy "")
+set(FEDPP_ALLOWED_bayesian_optimisation "")
 set(FEDPP_ALLOWED_evaluation "config;data;model;gpu;io")
-set(FEDPP_ALLOWED_federation "config;data;model;evaluation;gpu;mpi;io")
+set(FEDPP_ALLOWED_federation "config;data;model;structural_entropy;bayesian_optimisation;evaluation;gpu;mpi;io")
 set(FEDPP_ALLOWED_commands "config;data;model;evaluation;federation;gpu;mpi;io")
 
 # fedpp_add_library(<layer> SOURCES ... [LAYERS ...] [LIBRARIES ...]) in the layer's own folder.

@@ -1,5 +1,10 @@
 #include "mpi/exact_reduce.hpp"
 
+#include <fmt/format.h>
+
+#include <climits>
+#include <numeric>
+
 namespace fedpp::mpi {
 
 namespace {
@@ -47,6 +52,31 @@ void reduce(Communicator& comm, ExactSums& sums, int root, std::string_view kind
 
 void allreduce(Communicator& comm, ExactSums& sums, std::string_view kind) {
   reduce(comm, sums, Communicator::kEverywhere, kind);
+}
+
+ExactSums reduce_scatter(Communicator& comm, const ExactSums& sums, std::span<const std::size_t> shares,
+                         std::string_view kind) {
+  if (shares.size() != static_cast<std::size_t>(comm.size()) ||
+      std::accumulate(shares.begin(), shares.end(), std::size_t{0}) != sums.size() || sums.size() > INT_MAX)
+    throw Error(
+        fmt::format("scattering '{}': {} sums over {} shares for {} ranks; one share a rank, at most 2^31 - 1 sums",
+                    kind, sums.size(), shares.size(), comm.size()));
+  const std::vector<int> counts(shares.begin(), shares.end());
+  const std::size_t mine = shares[comm.rank()];
+  ExactSums total(mine, sums.format(), sums.contributions());
+  if (sums.format().words == 1) {
+    check(MPI_Reduce_scatter(sums.words().data(), total.words().data(), counts.data(), MPI_UINT64_T, MPI_SUM,
+                             comm.handle()),
+          "MPI_Reduce_scatter");
+  } else {
+    const PairType pair;
+    const PairSum add;
+    check(MPI_Reduce_scatter(sums.words().data(), total.words().data(), counts.data(), pair.handle, add.handle,
+                             comm.handle()),
+          "MPI_Reduce_scatter");
+  }
+  if (comm.size() > 1) comm.ledger().count(kind, (sums.size() - mine) * sums.format().words * sizeof(std::uint64_t));
+  return total;
 }
 
 }  // namespace fedpp::mpi

@@ -41,6 +41,7 @@ class ExactSums {
 
   std::size_t size() const { return words_.size() / format_.words; }
   FixedPoint format() const { return format_; }
+  std::uint64_t contributions() const { return contributions_; }
   /// The magnitude that a contribution must stay below: 2^(63-k)/C, or 2^(127-k)/C.
   double bound() const;
 

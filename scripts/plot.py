@@ -8,6 +8,8 @@
   phases.png          where the time went
   communication.png   what left the ranks
   communities.png     which clients learn from each other, over the rounds
+  starts.png          lambda of the clients' starts, over the rounds
+  gains.png           each client's test score less that in another run (--before)
 
 A figure whose data are missing is skipped, and that is said. 'fedpp report DIR' puts all of them into one page.
 Needs Python 3, NumPy, Matplotlib and h5py (Debian: python3-matplotlib python3-h5py).
@@ -37,7 +39,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", metavar="DIR", type=pathlib.Path, help="output directory of a run")
     parser.add_argument("--dpi", type=int, default=130, help="resolution of the PNG files (default: 130)")
+    parser.add_argument("--before", metavar="DIR", type=pathlib.Path, help="another run, for gains.png")
     arguments = parser.parse_args()
+    drawn = dict(figures.ALL)
+    if arguments.before is not None:
+        try:
+            before = json.loads((arguments.before / "result.json").read_text())
+        except (json.JSONDecodeError, OSError, UnicodeDecodeError) as error:
+            refuse(f"--before {arguments.before}: its result.json cannot be read ({error})")
+        drawn["gains"] = lambda result, _: figures.gains(result, before)
     source = arguments.directory / "result.json"
     if not source.is_file():
         refuse(f"{source} does not exist: give the output directory of a finished 'fedpp train'")
@@ -54,7 +64,7 @@ def main():
     except OSError as error:
         refuse(f"{damaged} ({error})")
     written = 0
-    for name, draw in figures.ALL.items():
+    for name, draw in drawn.items():
         target = arguments.directory / f"{name}.png"
         try:
             figure = draw(result, h5)

@@ -7,6 +7,7 @@
   phases          where the time went
   communication   what left the ranks
   communities     which clients learn from each other, over the rounds
+  starts          lambda of the clients' starts, over the rounds
 
 Each returns a Matplotlib figure and raises Missing where its data are not in the run. Needs Matplotlib and NumPy.
 """
@@ -367,8 +368,61 @@ def communities(result, _):
     return figure
 
 
+# --- starts ------------------------------------------------------------------------------------------------------------
+
+def starts(result, _):
+    rounds = [(r["round"], [number(x) for x in r["lambda"] if x is not None]) for r in result.get("rounds") or [] if r.get("lambda")]
+    rounds = [(r, x) for r, x in rounds if x]
+    if not rounds:
+        raise Missing("local epochs started at the clients' own posteriors or at their priors: no lambda in result.json")
+    figure, axis = plt.subplots(figsize=(8.5, 3.2))
+    for round_number, values in rounds:
+        axis.plot(np.full(len(values), round_number), values, "o", color=OURS, ms=4, alpha=float(np.clip(4 / len(values), 0.15, 0.8)), mew=0)
+    axis.plot([r for r, _ in rounds], [np.median(x) for _, x in rounds], color=TEST, lw=1.6, label="median of the participants")
+    axis.set(xlabel="communication round", ylabel="lambda (1: own posterior, 0: prior)", ylim=(None, 1.02))
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axis.set_title("Where local epochs start", loc="left", fontweight="bold")
+    axis.legend(loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.2)
+    return figure
+
+
+# --- gains on another run ----------------------------------------------------------------------------------------------
+
+def per_client(result):
+    """Client -> our headline score per test event."""
+    tables = scores_of(result)
+    if not tables:
+        raise Missing("a run without scores of clients")
+    rows = tables[0]["models"][0]["per_client"]
+    return {c["client"]: number(c["headline"]) for c in rows if math.isfinite(number(c["headline"]))}
+
+
+def gains(result, before):
+    """Each client's score less that in the run whose result.json `before` is, by community where there are some."""
+    old, new = per_client(before), per_client(result)
+    clients = sorted(set(old) & set(new), key=lambda c: new[c] - old[c])
+    if not clients:
+        raise Missing("the two runs have no client in common")
+    last = next((r["communities"] for r in reversed(result.get("rounds") or []) if r.get("communities")), None)
+    group = [last[c] if last and c < len(last) else 0 for c in clients]
+    figure, axis = plt.subplots(figsize=(7.5, 1.4 + 0.22 * max(6, min(len(clients), 60))))
+    for k in sorted(set(group)):
+        mine = [i for i, g in enumerate(group) if g == k]
+        axis.barh(mine, [new[clients[i]] - old[clients[i]] for i in mine], color=GREY if k < 0 else plt.get_cmap("tab20")(k % 20),
+                  label=None if last is None else "outside" if k < 0 else f"community {k}")
+    axis.axvline(0, color="black", lw=0.8)
+    step = max(1, -(-len(clients) // 60))
+    axis.set_yticks(range(0, len(clients), step))
+    axis.set_yticklabels([str(clients[i]) for i in range(0, len(clients), step)], fontsize=8)
+    axis.set(xlabel="gain in headline score per test event (nats)", ylabel="client, sorted")
+    axis.set_title(f"{sum(new[c] > old[c] for c in clients)} of {len(clients)} clients gain on the run before", loc="left", fontweight="bold")
+    if last is not None:
+        axis.legend(loc="lower right")
+    return figure
+
+
 ALL = {"convergence": convergence, "intensities": intensities, "scores": scores, "calibration": calibration, "phases": phases,
-       "communication": communication, "communities": communities}
+       "communication": communication, "communities": communities, "starts": starts}
 
 
 def close(figure):

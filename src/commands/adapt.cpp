@@ -59,7 +59,9 @@ const std::vector<std::string> kNewClients = {"data.train=[]",
                                               "federation.mode=local",
                                               "federation.participants=0",
                                               "federation.straggling_period=1",
-                                              "federation.client_start=continue"};
+                                              "federation.client_start=continue",
+                                              "aggregation.scope=global",
+                                              "attack.kind=none"};
 
 config::Config read_config(const AdaptOptions& options) {
   std::vector<std::string> overrides;

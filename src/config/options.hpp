@@ -167,25 +167,35 @@ struct Training {
 /// The round loop (spec 2.0, 3.2).
 struct Federation {
   std::string mode = "federated";
+  double proximal = 1.0;
   std::int64_t rounds = 100;
   std::int64_t participants = 10;
   std::int64_t straggling_period = 1;
   std::string client_start = "continue";
+  double mix_lambda = 0.8;
   std::int64_t seed = 1;
   std::int64_t validate_every = 1;
   std::int64_t patience = 0;
 
   template <class V>
   void visit(V& v) {
-    v("mode", mode, "local: no exchange, every client trains alone against the initial prior (baseline)",
-      {"federated", "local"});
+    v("mode", mode,
+      "federated: this program's own; to compare with, on the same models: local (no exchange, every client alone "
+      "against "
+      "the initial prior), fedavg, fedprox, per-fedavg, ditto (docs/aggregation.md)",
+      {"federated", "local", "fedavg", "fedprox", "per-fedavg", "ditto"});
+    v("proximal", proximal, "mu of fedprox, lambda of ditto: weight of the squared distance from the shared model",
+      above(0));
     v("rounds", rounds, "communication rounds", at_least(1));
     v("participants", participants, "clients sampled uniformly a round (0: all)", at_least(0));
     v("straggling_period", straggling_period, "G: the participants stay the same for G rounds", at_least(1));
     v("client_start", client_start,
       "continue: participants keep their state, the global posterior being only their prior; overwrite: their weights "
-      "start at it",
-      {"continue", "overwrite"});
+      "start at it; mix: they start between it (0) and their own (1) at 'mix_lambda'; optimised: at the lambda in "
+      "[0.6, "
+      "1] that half of the validation windows likes best",
+      {"continue", "overwrite", "mix", "optimised"});
+    v("mix_lambda", mix_lambda, "lambda of client_start = 'mix'", between(0, 1));
     v("seed", seed, "seed of everything random", at_least(0));
     v("validate_every", validate_every, "rounds between validation scores (0: never; then the last round is kept)",
       at_least(0));
@@ -199,6 +209,12 @@ struct Aggregation {
   std::string weights = "uniform";
   std::int64_t fraction_bits = 40;
   double mmd_bandwidth = 0.0;
+  std::string estimator = "mean";
+  double trim = 0.2;
+  std::string scope = "global";
+  std::string similarity = "mean-of-cosines";
+  std::int64_t probe_points = 64;
+  std::int64_t keep_uploads = 10;
 
   template <class V>
   void visit(V& v) {
@@ -208,6 +224,42 @@ struct Aggregation {
     v("fraction_bits", fraction_bits, "k: contributions are rounded once to multiples of 2^-k and summed as integers",
       between(8, 60));
     v("mmd_bandwidth", mmd_bandwidth, "d of the mmd divergence (0: median distance of the uploads' means)",
+      at_least(0));
+    v("estimator", estimator,
+      "what stands for the mean over clients in kl, w2 and fedavg: median and trimmed-mean bear a few hostile uploads",
+      {"mean", "median", "trimmed-mean"});
+    v("trim", trim, "share of the uploads that 'trimmed-mean' takes off at each end", from_below(0, 0.5));
+    v("scope", scope,
+      "global: one barycentre is everybody's prior; structural-entropy: every client gets its community's barycentre; "
+      "similarity-graph: one of all uploads, weighted by similarity (SFL, to compare with)",
+      {"global", "structural-entropy", "similarity-graph"});
+    v("similarity", similarity,
+      "of two clients, from their embeddings of common probe points: mean over points of the cosine, cosine of the "
+      "means, "
+      "or by centred Gram matrices (blind to rotations)",
+      {"mean-of-cosines", "cosine-of-means", "centred-gram"});
+    v("probe_points", probe_points, "probe points (seeded times, or histories where the encoder reads them)",
+      at_least(2));
+    v("keep_uploads", keep_uploads,
+      "scopes but 'global': rounds that a client's last upload still counts after its own", at_least(0));
+  }
+};
+
+/// Hostile clients, to measure what a federation stands (spec 2.6).
+struct Attack {
+  std::string kind = "none";
+  double share = 0.2;
+  double strength = 1.0;
+
+  template <class V>
+  void visit(V& v) {
+    v("kind", kind,
+      "what hostile clients do to their uploads in every round, or to their training events before the first",
+      {"none", "noise", "scaled", "sign-flipped", "replaced-events"});
+    v("share", share, "share of the clients that are hostile, drawn by the seed", between(0, 1));
+    v("strength", strength,
+      "noise: in standard deviations of theta; scaled, sign-flipped: factor on the change from theta; replaced-events: "
+      "share of the training events moved to uniform times",
       at_least(0));
   }
 };
@@ -275,6 +327,7 @@ struct Config {
   Training training;
   Federation federation;
   Aggregation aggregation;
+  Attack attack;
   Evaluation evaluation;
   Output output;
   Backend backend;
@@ -286,6 +339,7 @@ struct Config {
     v.section("training", training, "a client's local epochs");
     v.section("federation", federation, "the round loop");
     v.section("aggregation", aggregation, "the server's barycentre");
+    v.section("attack", attack, "hostile clients, for measurements");
     v.section("evaluation", evaluation, "scores and curves");
     v.section("output", output, "files and checkpoints");
     v.section("backend", backend, "how the machine is used");

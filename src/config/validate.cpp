@@ -119,6 +119,42 @@ void check_federation(Checker& check, const Data& data, const Federation& federa
                "early stopping needs validation scores: set federation.validate_every to at least 1");
 }
 
+void check_aggregation(Checker& check, const Model& model, const Federation& federation, const Aggregation& aggregation,
+                       const Attack& attack) {
+  const bool communities = aggregation.scope != "global";
+  const bool own = federation.mode == "federated";
+  check.demand(
+      !communities || own, "aggregation.scope",
+      fmt::format("federation.mode = \"{}\" has no prior for each client: set aggregation.scope = \"global\", or "
+                  "federation.mode = \"federated\"",
+                  federation.mode));
+  check.demand(own || federation.mode == "local" || federation.client_start == "continue", "federation.client_start",
+               fmt::format("federation.mode = \"{}\" says itself where clients start: set federation.client_start = "
+                           "\"continue\"",
+                           federation.mode));
+  check.demand(!communities || model.encoder != "rbf", "aggregation.scope",
+               "encoder \"rbf\" embeds alike at every client, so there are no communities to find: set "
+               "aggregation.scope = \"global\", or take another model.encoder");
+  check.demand(
+      federation.mode != "local" || (federation.client_start != "mix" && federation.client_start != "optimised"),
+      "federation.client_start",
+      "with federation.mode = \"local\" nothing is received that could be mixed in: "
+      "set federation.client_start = \"continue\"");
+  const bool robust = aggregation.estimator != "mean";
+  check.demand(!robust || aggregation.divergence != "mmd", "aggregation.estimator",
+               "the mmd barycentre has no means over clients: set aggregation.estimator = \"mean\", or another "
+               "aggregation.divergence");
+  check.demand(!robust || aggregation.weights == "uniform", "aggregation.estimator",
+               "knows no weights: set aggregation.weights = \"uniform\", or aggregation.estimator = \"mean\"");
+  check.demand(!robust || !communities, "aggregation.estimator",
+               "is for one barycentre of all: set aggregation.scope = \"global\", or aggregation.estimator = \"mean\"");
+  check.demand(attack.kind != "replaced-events" || attack.strength <= 1, "attack.strength",
+               "is a share of the events for attack.kind = \"replaced-events\": at most 1");
+  check.demand(!communities || aggregation.weights == "uniform", "aggregation.weights",
+               "the weights within a community follow from the similarities: set aggregation.weights = \"uniform\", or "
+               "aggregation.scope = \"global\"");
+}
+
 void check_evaluation(Checker& check, const Data& data, const Evaluation& evaluation) {
   check.demand(!evaluation.next_event || data.protocol == "chronological", "evaluation.next_event",
                fmt::format("protocol \"{}\" scores streams laid over each other, not one sequence's next event: set "
@@ -139,6 +175,7 @@ void validate(const Config& config, const Origins& origins) {
   check_time_axis(check, config.data);
   check_model(check, config.data, config.model);
   check_federation(check, config.data, config.federation);
+  check_aggregation(check, config.model, config.federation, config.aggregation, config.attack);
   check_evaluation(check, config.data, config.evaluation);
   throw_if_any(check.mistakes);
 }

@@ -19,6 +19,8 @@ enum class Purpose : std::uint64_t {
   kFolds = 4,
   kSimulateFunction = 5,
   kSimulateEvents = 6,
+  kValidationHalves = 7,
+  kReplacedEvents = 8,
 };
 
 /// Steele, Lea and Flood's mixer: neighbouring keys give unrelated values.

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "federation/gaussian.hpp"
@@ -29,6 +30,10 @@ class AcceptedUploads {
   /// Rejects what must be rejected and normalises the weights: one count and one exact sum. `parameters`: P. Throws
   /// mpi::Error where all accepted weights are zero.
   AcceptedUploads(Sums& sums, std::span<const Upload> uploads, std::size_t parameters);
+
+  /// Uploads that were accepted before, with weights that add up to 1 over all ranks; `count`: on all ranks.
+  AcceptedUploads(Sums& sums, std::vector<Weighted> mine, std::uint64_t count)
+      : sums_(sums), mine_(std::move(mine)), count_(count) {}
 
   const std::vector<Weighted>& mine() const { return mine_; }
   const std::vector<RejectedUpload>& rejected() const { return rejected_; }  ///< of this rank's uploads

@@ -21,14 +21,14 @@ RunState read_theta(const io::File& file, const Session& session, bool best) {
   const bool validated = file.attribute<std::int64_t>("best_round") >= 0;
   const std::string name = best && validated ? "best_theta" : "theta";
   state.theta = read_posterior(file, name);
-  expect_size(file, name + "_mean", state.theta.mean.size(), session.parameters());
+  expect_size(file, name + "_mean", state.theta.common.mean.size(), session.parameters());
   state.bandwidth = file.read_scalar<double>("bandwidth");
   state.stopping.patience = session.config().federation.patience;
   return state;
 }
 
 /// Adam's first steps follow the latent functions: they are brought to where the weights put them before.
-void fit_latent_functions(Session& session, const model::WeightPosterior& theta) {
+void fit_latent_functions(Session& session, const model::Priors& theta) {
   const auto& config = session.config();
   std::vector<model::Client*> clients;
   for (auto& client : session.owned()) clients.push_back(&client.model);
@@ -87,8 +87,10 @@ RunState continue_clients(Session& session, const CheckpointHeader& header, bool
     for (auto& client : session.owned()) {
       const io::Group group = file.group(group_name(client.data.id));
       expect_holdings(group, client.data);
-      read_client_weights(group.group(best && group.exists("best") ? "best" : "last"), client.model.state,
-                          session.parameters());
+      const bool best_one = best && group.exists("best");
+      read_upload(group, state.uploads, client.data.id);
+      read_own_prior(group, best_one ? "best_prior" : "prior", state.theta, client.data.id);
+      read_client_weights(group.group(best_one ? "best" : "last"), client.model.state, session.parameters());
     }
   });
   fit_latent_functions(session, state.theta);

@@ -102,15 +102,25 @@ Gaussian Aggregator::fedavg(const AcceptedUploads& uploads, std::size_t paramete
 }
 
 Aggregation Aggregator::aggregate(const Gaussian& theta, std::span<const Upload> uploads) const {
+  const AcceptedUploads accepted(sums_, uploads, theta.mean.size());
+  if (accepted.count() > 0) return barycentre(theta, accepted);
+  Aggregation nothing;
+  nothing.theta = theta;
+  nothing.rejected = accepted.rejected();
+  nothing.bandwidth = options_.bandwidth;
+  return nothing;
+}
+
+Aggregation Aggregator::barycentre(const Gaussian& theta, const AcceptedUploads& accepted) const {
   const std::size_t parameters = theta.mean.size();
   assert(theta.sd.size() == parameters);
-  const AcceptedUploads accepted(sums_, uploads, parameters);
   Aggregation result;
   result.accepted = accepted.count();
   result.rejected = accepted.rejected();
   result.bandwidth = options_.bandwidth;
-  if (result.accepted == 0) {
-    result.theta = theta;
+  if (options_.estimator != Estimator::kMean) {
+    assert(options_.rule != Rule::mmd);
+    result.theta = robust_barycentre(sums_, accepted, parameters, options_.rule, options_.estimator, options_.trim);
     return result;
   }
   switch (options_.rule) {

@@ -7,6 +7,7 @@
 
 #include "federation/accepted_uploads.hpp"
 #include "federation/gaussian.hpp"
+#include "federation/robust_barycentre.hpp"
 #include "federation/sums.hpp"
 
 namespace fedpp::federation {
@@ -20,6 +21,8 @@ struct AggregatorOptions {
   Rule rule = Rule::kl;
   mpi::FixedPoint format = mpi::FixedPoint::one_word(40);  ///< of the uploads' sums; mmd always takes two words
   double bandwidth = 0;                                    ///< d of mmd; 0: from the uploads (median_bandwidth)
+  Estimator estimator = Estimator::kMean;                  ///< what stands for the mean over clients; not with mmd
+  double trim = 0;                                         ///< share taken off at each end by the trimmed mean
 };
 
 struct Aggregation {
@@ -40,6 +43,9 @@ class Aggregator {
   /// where theta's mean is so far from the new one that the variance would cancel. Throws mpi::Error on all ranks where
   /// sums do not fit their format.
   Aggregation aggregate(const Gaussian& theta, std::span<const Upload> uploads) const;
+
+  /// The same of uploads that are accepted and weighted, at least one.
+  Aggregation barycentre(const Gaussian& theta, const AcceptedUploads& accepted) const;
 
  private:
   Gaussian kl(const AcceptedUploads& uploads, const Gaussian& theta, mpi::FixedPoint format) const;

@@ -21,6 +21,26 @@ model::WeightPosterior read_posterior(const io::Group& group, const std::string&
   return {group.read_vector<double>(name + "_mean"), group.read_vector<double>(name + "_sd")};
 }
 
+void write_own_prior(io::Group& group, const std::string& name, const model::Priors& priors, std::int64_t client) {
+  if (const auto own = priors.own.find(client); own != priors.own.end()) write_posterior(group, name, own->second);
+}
+
+void read_own_prior(const io::Group& group, const std::string& name, model::Priors& priors, std::int64_t client) {
+  if (group.exists(name + "_mean")) priors.own[client] = read_posterior(group, name);
+}
+
+void write_upload(io::Group& group, const KeptUploads& uploads, std::int64_t client) {
+  const auto upload = uploads.find(client);
+  if (upload == uploads.end()) return;
+  write_posterior(group, "upload", upload->second.posterior);
+  group.write_scalar("upload_round", upload->second.round);
+}
+
+void read_upload(const io::Group& group, KeptUploads& uploads, std::int64_t client) {
+  if (group.exists("upload_round"))
+    uploads[client] = {group.read_scalar<std::int64_t>("upload_round"), read_posterior(group, "upload")};
+}
+
 void write_client_state(io::Group group, const model::ClientState& state) {
   group.set_attribute("started", static_cast<std::int64_t>(state.started));
   group.set_attribute("steps", state.steps);

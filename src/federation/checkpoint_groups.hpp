@@ -5,8 +5,9 @@
 #include <string>
 
 #include "data/input_scale.hpp"
+#include "federation/communities.hpp"
 #include "io/hdf5.hpp"
-#include "model/client.hpp"
+#include "model/priors.hpp"
 
 namespace fedpp::federation {
 
@@ -16,6 +17,14 @@ std::string group_name(std::int64_t client);
 /// NAME_mean and NAME_sd, [P] each.
 void write_posterior(io::Group& group, const std::string& name, const model::WeightPosterior& posterior);
 model::WeightPosterior read_posterior(const io::Group& group, const std::string& name);
+
+/// The prior that a client has of its own, NAME_mean and NAME_sd, where it has one.
+void write_own_prior(io::Group& group, const std::string& name, const model::Priors& priors, std::int64_t client);
+void read_own_prior(const io::Group& group, const std::string& name, model::Priors& priors, std::int64_t client);
+
+/// The client's upload that still counts, upload_mean, upload_sd and upload_round, where there is one.
+void write_upload(io::Group& group, const KeptUploads& uploads, std::int64_t client);
+void read_upload(const io::Group& group, KeptUploads& uploads, std::int64_t client);
 
 void write_client_state(io::Group group, const model::ClientState& state);
 /// \param like a state of the same latent functions; \throws UserError where the sizes differ from its

@@ -31,7 +31,7 @@ std::vector<double> event_times(const OwnedClient& client, const data::Clock& cl
 }
 
 /// One client's curve: its pooled intensity per sequence, or that of its first sequence (with its history, if any).
-void write_client(Session& session, OwnedClient& client, const model::WeightPosterior& theta, io::Group group) {
+void write_client(Session& session, OwnedClient& client, const model::Priors& theta, io::Group group) {
   const auto& config = session.config();
   const auto& clock = session.plan().clock;
   const bool pooled = session.rules().pooled;
@@ -106,7 +106,7 @@ void write_quantiles(const std::vector<std::int64_t>& uniforms, io::File& file) 
 
 }  // namespace
 
-void write_curves(Session& session, const model::WeightPosterior& theta, const std::vector<std::int64_t>& clients,
+void write_curves(Session& session, const model::Priors& theta, const std::vector<std::int64_t>& clients,
                   const std::vector<std::int64_t>& uniforms, const std::string& path) {
   auto& world = session.world();
   const std::string partial = path + ".partial";

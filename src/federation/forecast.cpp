@@ -35,7 +35,7 @@ double end_of(const data::Clock& clock, const data::ClientSequence& sequence) {
   return data::to_model(clock, sequence, end);
 }
 
-Rows rows_of(const Session& session, const OwnedClient& client, const model::WeightPosterior& theta,
+Rows rows_of(const Session& session, const OwnedClient& client, const model::Priors& theta,
              const evaluation::GapGrid& grid, const ForecastRequest& request) {
   const auto& clock = session.plan().clock;
   const auto& sequences = client.data.sequences;
@@ -125,8 +125,8 @@ void check_forecast(const Session& session, const ForecastRequest& request) {
         config.model.type_embedding));
 }
 
-std::int64_t write_forecast(Session& session, const model::WeightPosterior& theta,
-                            const std::vector<std::int64_t>& clients, const ForecastRequest& request) {
+std::int64_t write_forecast(Session& session, const model::Priors& theta, const std::vector<std::int64_t>& clients,
+                            const ForecastRequest& request) {
   const auto grid = next_event_grid(session);
   std::map<std::int64_t, Rows> rows;
   std::int64_t cut = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "federation/session.hpp"
+#include "model/priors.hpp"
 
 namespace fedpp::federation {
 
@@ -24,7 +25,7 @@ void check_forecast(const Session& session, const ForecastRequest& request);
 
 /// Collective. Writes the files for these clients (ascending), one posterior fit a client; the same bytes for any
 /// number of ranks. Returns the futures that were stopped before their end (FuturePath::cut).
-std::int64_t write_forecast(Session& session, const model::WeightPosterior& theta,
-                            const std::vector<std::int64_t>& clients, const ForecastRequest& request);
+std::int64_t write_forecast(Session& session, const model::Priors& theta, const std::vector<std::int64_t>& clients,
+                            const ForecastRequest& request);
 
 }  // namespace fedpp::federation

@@ -62,7 +62,7 @@ evaluation::GapGrid next_event_grid(Session& session) {
   return evaluation::gap_grid(data::gap_scale(total).floor(), kHorizonInLongestGaps * longest, evaluation::kGapCells);
 }
 
-NextEventReader::NextEventReader(const Session& session, const OwnedClient& client, const model::WeightPosterior& theta,
+NextEventReader::NextEventReader(const Session& session, const OwnedClient& client, const model::Priors& theta,
                                  const evaluation::GapGrid& grid)
     : grid_(grid),
       pooled_(session.rules().pooled),
@@ -118,7 +118,7 @@ std::vector<evaluation::NextEvent> NextEventReader::after(const std::vector<GapS
   return result;
 }
 
-evaluation::GapTable next_event_errors(Session& session, const model::WeightPosterior& theta) {
+evaluation::GapTable next_event_errors(Session& session, const model::Priors& theta) {
   const auto& clock = session.plan().clock;
   const auto grid = next_event_grid(session), file_grid = in_file_unit(grid, clock.scale);
   constexpr std::size_t kSums = 1 + 2 * kPredictors.size();  // of a client and split: steps, then squares and absolutes

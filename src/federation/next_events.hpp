@@ -27,7 +27,7 @@ struct GapStart {
 /// the client and the grid must outlive this.
 class NextEventReader {
  public:
-  NextEventReader(const Session& session, const OwnedClient& client, const model::WeightPosterior& theta,
+  NextEventReader(const Session& session, const OwnedClient& client, const model::Priors& theta,
                   const evaluation::GapGrid& grid);
 
   NextEventReader(const NextEventReader&) = delete;  // the posterior points at the client here
@@ -55,6 +55,6 @@ class NextEventReader {
 
 /// Collective. Errors of the next event's time on validation and test windows (docs/results.md), ours beside the
 /// simple predictors, from the clients' states and theta. Protocol 'chronological'.
-evaluation::GapTable next_event_errors(Session& session, const model::WeightPosterior& theta);
+evaluation::GapTable next_event_errors(Session& session, const model::Priors& theta);
 
 }  // namespace fedpp::federation

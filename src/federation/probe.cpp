@@ -11,6 +11,7 @@
 #include "federation/aggregator.hpp"
 #include "federation/probe_client_step.hpp"
 #include "federation/probe_input.hpp"
+#include "federation/probe_structural_entropy.hpp"
 #include "federation/run.hpp"
 #include "gpu/expectation.hpp"
 #include "gpu/runtime.hpp"
@@ -115,9 +116,14 @@ int answer(const std::string& case_file, const std::string& result_file, const m
         const Answer answer = what == "aggregate" ? aggregate(in) : predict(in);
         io::Group out = results.create_group(name);
         for (const auto& [dataset, values] : answer) out.write(dataset, values);
+      } else if (what == "structural-entropy") {
+        const auto communities = communities_answer(in);
+        io::Group out = results.create_group(name);
+        write_communities(communities, out);
       } else {
         throw MalformedCase(fmt::format(
-            "attribute 'what' is '{}': this version answers 'client-step', 'aggregate' and 'predict'", what));
+            "attribute 'what' is '{}': there are 'client-step', 'aggregate', 'predict' and 'structural-entropy'",
+            what));
       }
     });
   }

@@ -68,7 +68,11 @@ Scores score_states(Session& session, const RunState& state, bool best) {
   const auto& theta = select_state(session, state, best);
   const TestResult result = test_scores(session, theta);
   const bool local = session.config().federation.mode == "local";
-  const std::string ours = !local ? "fedpp" : state.prior_from.empty() ? "local only" : "adapted";
+  const auto& mode = session.config().federation.mode;
+  const std::string ours = mode == "federated"        ? "fedpp"
+                           : !local                   ? mode
+                           : state.prior_from.empty() ? "local only"
+                                                      : "adapted";
   evaluation::ScoreTable table{session.protocol(), session.config().data.time_unit, {model_scores(ours, result)}};
   if (session.config().evaluation.trivial_models)
     for (auto& model : trivial_models(session)) table.models.push_back(std::move(model));
@@ -76,6 +80,18 @@ Scores score_states(Session& session, const RunState& state, bool best) {
   Scores scores;
   scores.table = evaluation::to_text(table);
   scores.json["scores"] = evaluation::to_json(table);
+  if (!session.hostile().empty()) {
+    evaluation::Score honest;
+    for (std::int64_t c = 0; c < session.clients(); ++c)
+      if (!session.hostile(c)) honest += {result.headline[c], result.plug_in[c], result.events[c]};
+    scores.json["honest"] = {{"headline", honest.headline_per_event()},
+                             {"plug_in", honest.plug_in_per_event()},
+                             {"events", honest.events},
+                             {"hostile_clients", session.hostile()}};
+    scores.table += fmt::format("\nClients that are not hostile ({} of {}): headline {:.4f}, plug-in {:.4f}.",
+                                session.clients() - static_cast<std::int64_t>(session.hostile().size()),
+                                session.clients(), honest.headline_per_event(), honest.plug_in_per_event());
+  }
   scores.json["state"] = best && state.stopping.best_round >= 0 ? "best" : "last";
   scores.uniforms = result.uniforms;
   nlohmann::json clients = nlohmann::json::array();
@@ -135,7 +151,7 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
   json["rounds"] = state.rounds;
   json["best_round"] = state.stopping.best_round + 1;
   if (!state.prior_from.empty()) json["prior_from"] = state.prior_from;
-  json["theta"] = {{"mean", state.theta.mean}, {"sd", state.theta.sd}};
+  json["theta"] = {{"mean", state.theta.common.mean}, {"sd", state.theta.common.sd}};
   for (const auto& [key, value] : scores.json.items()) json[key] = value;
   const auto ledger = world.ledger_of_all_ranks();
   json["communication"] = nlohmann::ordered_json::array();

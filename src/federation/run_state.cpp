@@ -61,8 +61,8 @@ void write_partial(Session& session, const RunState& state, const std::string& p
       file.write_scalar("bandwidth", state.bandwidth);
       file.write_scalar("configuration", archive(session.config()));
       file.write_scalar("rounds", state.rounds.dump());
-      write_posterior(file, "theta", state.theta);
-      if (state.stopping.best_round >= 0) write_posterior(file, "best_theta", state.best_theta);
+      write_posterior(file, "theta", state.theta.common);
+      if (state.stopping.best_round >= 0) write_posterior(file, "best_theta", state.best_theta.common);
       file.close();
     }
     // Private state goes from its owner to the file, never through another rank.
@@ -70,6 +70,9 @@ void write_partial(Session& session, const RunState& state, const std::string& p
     for (const auto& client : session.owned()) {
       io::Group group = file.create_group(group_name(client.data.id));
       write_client_state(group.create_group("last"), client.model.state);
+      write_own_prior(group, "prior", state.theta, client.data.id);
+      write_own_prior(group, "best_prior", state.best_theta, client.data.id);
+      write_upload(group, state.uploads, client.data.id);
       write_holdings(group, client.data);
       if (const auto best = state.best_clients.find(client.data.id); best != state.best_clients.end())
         write_client_state(group.create_group("best"), best->second);
@@ -157,7 +160,7 @@ RunState read_checkpoint(Session& session, const CheckpointHeader& header, bool 
     state.bandwidth = file.read_scalar<double>("bandwidth");
     state.rounds = nlohmann::json::parse(file.read_scalar<std::string>("rounds"));
     state.theta = read_posterior(file, "theta");
-    expect_size(file, "theta_mean", state.theta.mean.size(), session.parameters());
+    expect_size(file, "theta_mean", state.theta.common.mean.size(), session.parameters());
     if (state.stopping.best_round >= 0) state.best_theta = read_posterior(file, "best_theta");
     for (auto& client : session.owned()) {
       const io::Group group = file.group(group_name(client.data.id));
@@ -166,6 +169,9 @@ RunState read_checkpoint(Session& session, const CheckpointHeader& header, bool 
       if (group.exists("best"))
         state.best_clients[client.data.id] =
             read_client_state(group.group("best"), client.model.state, session.parameters());
+      read_own_prior(group, "prior", state.theta, client.data.id);
+      read_own_prior(group, "best_prior", state.best_theta, client.data.id);
+      read_upload(group, state.uploads, client.data.id);
       if (group.exists("gain")) {
         const auto gain = group.read_vector<double>("gain");
         state.gains[client.data.id] = {gain.at(0), gain.at(1)};
@@ -207,7 +213,7 @@ std::string newest_checkpoint_of(const config::Config& config, mpi::Communicator
   return path;
 }
 
-const model::WeightPosterior& select_state(Session& session, const RunState& state, bool best) {
+const model::Priors& select_state(Session& session, const RunState& state, bool best) {
   if (!best || state.stopping.best_round < 0) return state.theta;
   for (auto& client : session.owned()) client.model.state = state.best_clients.at(client.data.id);
   return state.best_theta;

@@ -8,9 +8,11 @@
 #include <string>
 
 #include "evaluation/score.hpp"
+#include "federation/communities.hpp"
 #include "federation/schedule.hpp"
 #include "federation/session.hpp"
 #include "io/hdf5.hpp"
+#include "model/priors.hpp"
 
 namespace fedpp::federation {
 
@@ -20,14 +22,15 @@ inline constexpr std::int64_t kCheckpointLayout = 2, kCheckpointOldestReader = 1
 
 struct RunState {
   std::int64_t next_round = 0;
-  model::WeightPosterior theta;                             ///< the global distribution
+  model::Priors theta;                                      ///< the global distribution, and clients' own priors
   EarlyStopping stopping;                                   ///< best validated round
-  model::WeightPosterior best_theta;                        ///< theta after it
+  model::Priors best_theta;                                 ///< theta after it
   std::map<std::int64_t, model::ClientState> best_clients;  ///< this rank's clients after it
   /// What a client's ELBO gained on a constant rate when it last took part, and on how many training events.
   struct Gain {
     double nats = 0, events = 0;
   };
+  KeptUploads uploads;                                   ///< of this rank's clients, scopes but "global"
   std::map<std::int64_t, Gain> gains;                    ///< this rank's clients that took part
   std::map<std::int64_t, evaluation::Score> validation;  ///< this rank's clients' latest validation scores
   nlohmann::json rounds = nlohmann::json::array();       ///< history, as in result.json
@@ -66,6 +69,6 @@ std::optional<std::string> newest_intact_of(const config::Config& config, mpi::C
                                             std::vector<std::string>* refused);
 
 /// Sets the clients to the best round's state, or leaves them at the last; returns the theta that belongs to it.
-const model::WeightPosterior& select_state(Session& session, const RunState& state, bool best);
+const model::Priors& select_state(Session& session, const RunState& state, bool best);
 
 }  // namespace fedpp::federation

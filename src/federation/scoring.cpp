@@ -6,35 +6,12 @@
 #include <limits>
 
 #include "evaluation/trivial_models.hpp"
+#include "federation/strategies/strategy.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {
 
 namespace {
-
-// Validation only ranks rounds: fewer samples and E-steps than the final score.
-constexpr int kValidationSamples = 2;
-constexpr int kValidationSteps = 10;
-
-evaluation::Score score_of(evaluation::Protocol protocol, const data::Realisation& held_out,
-                           const model::RealisationPrediction& p) {
-  const std::size_t n = held_out.events.size(), points = n + held_out.nodes.size();
-  if (protocol == evaluation::Protocol::kPublishedCode) {
-    // m sigma of the posterior mean, averaged over the samples of w.
-    std::vector<double> plug_in(points);
-    const std::size_t samples = points ? p.mean.size() / points : 1;
-    for (std::size_t j = 0; j < points; ++j) {
-      double mean = 0;
-      for (std::size_t s = 0; s < samples; ++s) mean += p.mean[s * points + j] / static_cast<double>(samples);
-      plug_in[j] = p.rate / (1 + std::exp(-mean));
-    }
-    return evaluation::published_code_score(held_out, {plug_in.data(), n}, {plug_in.data() + n, points - n});
-  }
-  std::vector<double> log_expected(n);
-  for (std::size_t i = 0; i < n; ++i) log_expected[i] = std::log(p.expected_intensity[i]);
-  return evaluation::score(
-      held_out, {{p.expected_log_intensity.data(), n}, log_expected, {p.expected_intensity.data() + n, points - n}});
-}
 
 /// Compensator between consecutive test events of each stream: with a history the quadrature breaks at events.
 std::vector<double> increments_by_stream(const data::Realisation& held_out, const model::RealisationPrediction& p,
@@ -100,6 +77,34 @@ std::vector<double> increments_of(const data::Realisation& held_out, const model
 
 }  // namespace
 
+evaluation::Score score_of(evaluation::Protocol protocol, const data::Realisation& held_out,
+                           const model::RealisationPrediction& p) {
+  const std::size_t n = held_out.events.size(), points = n + held_out.nodes.size();
+  if (protocol == evaluation::Protocol::kPublishedCode) {
+    // m sigma of the posterior mean, averaged over the samples of w.
+    std::vector<double> plug_in(points);
+    const std::size_t samples = points ? p.mean.size() / points : 1;
+    for (std::size_t j = 0; j < points; ++j) {
+      double mean = 0;
+      for (std::size_t s = 0; s < samples; ++s) mean += p.mean[s * points + j] / static_cast<double>(samples);
+      plug_in[j] = p.rate / (1 + std::exp(-mean));
+    }
+    return evaluation::published_code_score(held_out, {plug_in.data(), n}, {plug_in.data() + n, points - n});
+  }
+  std::vector<double> log_expected(n);
+  for (std::size_t i = 0; i < n; ++i) log_expected[i] = std::log(p.expected_intensity[i]);
+  return evaluation::score(
+      held_out, {{p.expected_log_intensity.data(), n}, log_expected, {p.expected_intensity.data() + n, points - n}});
+}
+
+std::vector<data::Realisation> validation_windows(const Session& session, const OwnedClient& client,
+                                                  data::ValidationHalf half) {
+  if (session.config().federation.client_start != "optimised")
+    return data::held_out_realisations(client.data, session.rules(), data::kValidation);
+  return data::held_out_realisations(data::with_validation_half(client.data, half, session.seed()), session.rules(),
+                                     data::kValidation);
+}
+
 model::Client scoring_client(const Session& session, const OwnedClient& client, data::Split held_out) {
   static constexpr std::array<data::Split, 1> training{data::kTrain};
   const bool all_lists = held_out == data::kTest && session.protocol() == evaluation::Protocol::kPopulation;
@@ -108,7 +113,9 @@ model::Client scoring_client(const Session& session, const OwnedClient& client, 
                                              : data::make_realisations(client.data, session.rules(), training, 1.0),
                                    session.config().model.inducing, 1.0);
   scored.state.weights = client.model.state.weights;
-  scored.state.started = client.model.state.started;
+  const auto& federation = session.config().federation;
+  const bool received = make_strategy(federation.mode, federation.proximal)->scores_received();
+  scored.state.started = client.model.state.started && !received;  // else it is scored with its prior's weights
   return scored;
 }
 
@@ -118,13 +125,13 @@ model::PredictionOptions prediction_options(const config::Config& config, int sa
 }
 
 std::vector<evaluation::Score> validation_scores(Session& session, const std::vector<std::int64_t>& clients,
-                                                 const model::WeightPosterior& theta) {
+                                                 const model::Priors& theta) {
   std::vector<std::vector<data::Realisation>> held_out;
   std::vector<model::Client> scored;
   std::vector<model::PredictionRequest> requests;
   for (const auto c : clients) {
     const auto& client = session.owned(c);
-    held_out.push_back(data::held_out_realisations(client.data, session.rules(), data::kValidation));
+    held_out.push_back(validation_windows(session, client, data::ValidationHalf::kRounds));
     scored.push_back(scoring_client(session, client, data::kValidation));
   }
   for (std::size_t k = 0; k < clients.size(); ++k) requests.push_back({&scored[k], {&held_out[k]}});
@@ -137,7 +144,7 @@ std::vector<evaluation::Score> validation_scores(Session& session, const std::ve
   return scores;
 }
 
-TestResult test_scores(Session& session, const model::WeightPosterior& theta) {
+TestResult test_scores(Session& session, const model::Priors& theta) {
   std::vector<double> sums, ks;
   TestResult result;
   result.uniforms.assign(kCalibrationBins, 0);

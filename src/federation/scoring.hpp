@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "data/validation_halves.hpp"
 #include "evaluation/calibration.hpp"
 #include "evaluation/table.hpp"
 #include "federation/session.hpp"
@@ -19,10 +20,23 @@ model::PredictionOptions prediction_options(const config::Config& config, int sa
 /// E-steps, because a tempered state (m low, nu high) is not left within a few of them. Its own state is not altered.
 model::Client scoring_client(const Session& session, const OwnedClient& client, data::Split held_out);
 
-/// A client's score on its validation windows, as the test score but with fewer samples and E-steps; NaN where it has
-/// none.
+/// One realisation's score.
+evaluation::Score score_of(evaluation::Protocol protocol, const data::Realisation& held_out,
+                           const model::RealisationPrediction& prediction);
+
+/// Validation only ranks rounds and starts: fewer samples and E-steps than the final score.
+inline constexpr int kValidationSamples = 2;
+inline constexpr int kValidationSteps = 10;
+
+/// The validation windows that a choice is made on: all of them, or, where federation.client_start = "optimised" needs
+/// two choices, its half.
+std::vector<data::Realisation> validation_windows(const Session& session, const OwnedClient& client,
+                                                  data::ValidationHalf half);
+
+/// A client's score on its validation windows that rank rounds, as the test score but with fewer samples and E-steps;
+/// NaN where it has none.
 std::vector<evaluation::Score> validation_scores(Session& session, const std::vector<std::int64_t>& clients,
-                                                 const model::WeightPosterior& theta);
+                                                 const model::Priors& theta);
 
 struct TestResult {
   std::vector<double> headline, plug_in, events;  ///< [C] sums, on every rank
@@ -35,7 +49,7 @@ struct TestResult {
 inline constexpr int kCalibrationBins = 1000;
 
 /// Collective. All clients on their test windows.
-TestResult test_scores(Session& session, const model::WeightPosterior& theta);
+TestResult test_scores(Session& session, const model::Priors& theta);
 
 /// Collective. The trivial models on the same windows, names and per-client sums.
 std::vector<evaluation::ModelScores> trivial_models(Session& session);

@@ -1,9 +1,12 @@
 #include "federation/session.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
+#include "data/replaced_events.hpp"
 #include "data/tempering.hpp"
+#include "federation/attack.hpp"
 #include "mpi/exact_reduce.hpp"
 #include "mpi/turns.hpp"
 
@@ -26,7 +29,7 @@ std::vector<double> costs(const data::Plan& plan, std::int64_t inducing) {
 }  // namespace
 
 Session::Session(const config::Config& config, mpi::Communicator& world, const std::optional<data::InputScale>& trained)
-    : config_(config), world_(world), placement_(std::vector<double>(1, 0.0), 1) {
+    : config_(config), world_(world), hostile_(hostile_clients(config)), placement_(std::vector<double>(1, 0.0), 1) {
   // 1. Who holds what: the same on every rank.
   mpi::together(world, [&] { plan_ = data::make_plan(config::data_options(config), config.model.window, seed()); });
   placement_ = mpi::Placement(costs(plan_, config.model.inducing), world.size());
@@ -49,6 +52,9 @@ Session::Session(const config::Config& config, mpi::Communicator& world, const s
   // 3. This rank's data and models; a mistake in one client's data ends all ranks with its text.
   std::vector<data::ClientData> clients;
   mpi::together(world, [&] { clients = data::load_clients(plan_, mine); });
+  if (config.attack.kind == "replaced-events")
+    for (auto& client : clients)
+      if (hostile(client.id)) data::replace_events(client, config.attack.strength, seed());
   if (rules_.history) rules_.gaps = trained ? trained->gaps : gap_scale(clients);
   model::Embedding embedding;
   mpi::together(world, [&] {

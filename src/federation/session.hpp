@@ -1,6 +1,7 @@
 // What a run on all ranks stands on: the plan of the data, who owns which client, this rank's clients and the prior.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -41,6 +42,8 @@ class Session {
   bool owns(std::int64_t client) const { return index_.contains(client); }
   OwnedClient& owned(std::int64_t client) { return owned_[index_.at(client)]; }
   std::vector<OwnedClient>& owned() { return owned_; }
+  const std::vector<std::int64_t>& hostile() const { return hostile_; }  ///< ascending (federation/attack.hpp)
+  bool hostile(std::int64_t client) const { return std::binary_search(hostile_.begin(), hostile_.end(), client); }
   const mpi::Placement& placement() const { return placement_; }
   const model::WeightPosterior& initial_prior() const { return initial_prior_; }
   evaluation::Protocol protocol() const { return evaluation::protocol_from_name(config_.data.protocol); }
@@ -64,6 +67,7 @@ class Session {
   data::Plan plan_;
   data::RealisationRules rules_;
   std::int64_t types_ = 0;
+  std::vector<std::int64_t> hostile_;
   mpi::Placement placement_;
   std::vector<OwnedClient> owned_;
   std::map<std::int64_t, std::size_t> index_;

@@ -14,6 +14,10 @@ void CommunicatorSums::reduce(mpi::ExactSums& sums, const std::optional<std::str
   mpi::allreduce(comm_, sums, kind);
 }
 
+void CommunicatorSums::total(std::span<std::uint64_t> counts, std::string_view kind) {
+  comm_.allreduce(counts, mpi::Op::sum, kind);
+}
+
 std::uint64_t CommunicatorSums::total(std::uint64_t count, std::string_view kind) {
   return comm_.allreduce(count, mpi::Op::sum, kind);
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,9 @@ class Sums {
   /// rank has one, all throw mpi::Error with the lowest rank's text. `kind` is the ledger's name for the traffic.
   virtual void reduce(mpi::ExactSums& sums, const std::optional<std::string>& error, std::string_view kind) = 0;
 
+  /// Turns counts into their sums over the ranks.
+  virtual void total(std::span<std::uint64_t> counts, std::string_view kind) = 0;
+
   /// The sum of the ranks' counts.
   virtual std::uint64_t total(std::uint64_t count, std::string_view kind) = 0;
 };
@@ -28,6 +32,7 @@ class Sums {
 class LocalSums final : public Sums {
  public:
   void reduce(mpi::ExactSums& sums, const std::optional<std::string>& error, std::string_view kind) override;
+  void total(std::span<std::uint64_t>, std::string_view) override {}
   std::uint64_t total(std::uint64_t count, std::string_view) override { return count; }
 };
 
@@ -36,6 +41,7 @@ class CommunicatorSums final : public Sums {
  public:
   explicit CommunicatorSums(mpi::Communicator& comm) : comm_(comm) {}
   void reduce(mpi::ExactSums& sums, const std::optional<std::string>& error, std::string_view kind) override;
+  void total(std::span<std::uint64_t> counts, std::string_view kind) override;
   std::uint64_t total(std::uint64_t count, std::string_view kind) override;
 
  private:

@@ -18,15 +18,19 @@
 #include "config/version.hpp"
 #include "federation/adaptation.hpp"
 #include "federation/aggregator.hpp"
+#include "federation/attack.hpp"
 #include "federation/configuration_changes.hpp"
+#include "federation/local_starts.hpp"
 #include "federation/machine.hpp"
 #include "federation/participants.hpp"
+#include "federation/personal_priors.hpp"
 #include "federation/phases.hpp"
 #include "federation/progress.hpp"
 #include "federation/report.hpp"
 #include "federation/run.hpp"
 #include "federation/run_state.hpp"
 #include "federation/scoring.hpp"
+#include "federation/strategies/strategy.hpp"
 #include "gpu/runtime.hpp"
 #include "io/atomic_file.hpp"
 #include "io/checkpoint_file.hpp"
@@ -63,7 +67,10 @@ class Trainer {
         state_(state),
         progress_(progress),
         phases_(phases),
-        sums_(world_) {}
+        sums_(world_),
+        strategy_(make_strategy(config_.federation.mode, config_.federation.proximal)) {
+    if (config_.aggregation.scope != "global") personal_.emplace(session_);
+  }
 
   /// The round loop. Returns false where a signal ended it early.
   bool run() {
@@ -75,15 +82,21 @@ class Trainer {
           sample_participants(session_.clients(), f.participants, session_.seed(), round, f.straggling_period);
       // 2. theta from rank 0 to all.
       phases_.time("broadcast", [&] { broadcast_theta(); });
-      // 3. E local epochs of this rank's participants, one batch.
-      const auto reports = phases_.time("local update", [&] { return local_epochs(participants, round); });
-      // 4. The barycentre of the accepted uploads, by exact sums.
-      const auto rejected = phases_.time("aggregate", [&] { return aggregate(reports); });
+      // 3. E local epochs of this rank's participants, one batch, from where their weights start.
+      const auto mine = clients_of(participants);
+      const auto lambdas = phases_.time("start", [&] { return move_to_starts(session_, mine, state_.theta, round); });
+      Uploads uploads;
+      const auto reports = phases_.time("local update", [&] { return local_epochs(mine, round, uploads); });
+      // 4. The barycentre of the accepted uploads, by exact sums; each client's own where there are communities.
+      const auto rejected = phases_.time("aggregate", [&] { return aggregate(reports, round, uploads); });
+      if (personal_)
+        phases_.time("communities",
+                     [&] { communities_ = personal_->update(state_, uploads, round, aggregator_options()); });
       // 5. Validation; the best round is kept.
       const double validation = phases_.time("validate", [&] { return validate(participants, round); });
       // 6. Metrics and progress.
       state_.next_round = round + 1;
-      phases_.time("metrics", [&] { record(round, participants, reports, rejected, validation); });
+      phases_.time("metrics", [&] { record(round, participants, reports, rejected, lambdas, validation); });
       // 7. Checkpoint when due, and when asked to stop.
       const auto [stop, due] = agree_on_the_end_of_the_round();
       const bool last = stop || state_.next_round == f.rounds || state_.stopping.should_stop();
@@ -95,14 +108,19 @@ class Trainer {
 
  private:
   void broadcast_theta() {
-    world_.broadcast(state_.theta.mean, 0, "broadcast theta");
-    world_.broadcast(state_.theta.sd, 0, "broadcast theta");
+    world_.broadcast(state_.theta.common.mean, 0, "broadcast theta");
+    world_.broadcast(state_.theta.common.sd, 0, "broadcast theta");
   }
 
-  std::vector<model::LocalReport> local_epochs(const std::vector<std::int64_t>& participants, std::int64_t round) {
+  std::vector<model::Client*> clients_of(const std::vector<std::int64_t>& participants) {
     std::vector<model::Client*> mine;
     for (const auto c : participants)
       if (session_.owns(c)) mine.push_back(&session_.owned(c).model);
+    return mine;
+  }
+
+  std::vector<model::LocalReport> local_epochs(const std::vector<model::Client*>& mine, std::int64_t round,
+                                               Uploads& uploads) {
     model::LocalOptions options;
     options.model = config_.model;
     options.training = config_.training;
@@ -111,7 +129,7 @@ class Trainer {
     options.schedule = learning_rate_factor(config_.training.schedule, round, config_.federation.rounds);
     options.overwrite = config_.federation.client_start == "overwrite";
     options.workspace_mb = config_.backend.workspace_mb;
-    return model::local_update(mine, state_.theta, options, session_.seed(), round);
+    return strategy_->train(mine, {state_.theta, session_.initial_prior(), options, session_.seed(), round}, uploads);
   }
 
   gpu::Divergence divergence() const {
@@ -120,8 +138,21 @@ class Trainer {
     return gpu::Divergence::kKl;
   }
 
-  /// Uploads of participants that did not fail -> theta. Returns this rank's failed and rejected clients with reasons.
-  std::vector<RejectedUpload> aggregate(const std::vector<model::LocalReport>& reports) {
+  AggregatorOptions aggregator_options() const {
+    return {rule_from(config_.aggregation.divergence),
+            mpi::FixedPoint::one_word(static_cast<int>(config_.aggregation.fraction_bits)),
+            config_.aggregation.mmd_bandwidth, estimator_from(config_.aggregation.estimator), config_.aggregation.trim};
+  }
+
+  /// What the server gets to see of an upload: it as it is, unless the client is hostile.
+  model::WeightPosterior sent_by(std::int64_t client, const model::WeightPosterior& upload, std::int64_t round) const {
+    return session_.hostile(client) ? tampered(config_, upload, state_.theta.common, client, round) : upload;
+  }
+
+  /// Uploads of participants that did not fail -> theta. Returns this rank's failed and rejected clients with reasons,
+  /// and leaves in `sent` what the server accepted.
+  std::vector<RejectedUpload> aggregate(const std::vector<model::LocalReport>& reports, std::int64_t round,
+                                        Uploads& sent) {
     std::vector<RejectedUpload> rejected;
     std::vector<Upload> uploads;
     for (const auto& report : reports) {
@@ -131,9 +162,11 @@ class Trainer {
       }
       const auto& client = session_.owned(report.client);
       const double weight = config_.aggregation.weights == "events" ? events_of(client) : 1.0;
-      uploads.push_back({report.client, weight, client.model.state.weights.mean, client.model.state.weights.sd});
+      auto& upload = sent.at(report.client);
+      upload = sent_by(report.client, upload, round);
+      uploads.push_back({report.client, weight, upload.mean, upload.sd});
     }
-    if (config_.federation.mode == "local") {
+    if (!strategy_->exchanges()) {
       std::vector<RejectedUpload> unusable;
       for (const auto& upload : uploads)
         if (auto reason = reason_to_reject(upload); !reason.empty())
@@ -142,14 +175,12 @@ class Trainer {
       rejected.insert(rejected.end(), unusable.begin(), unusable.end());
       return rejected;
     }
-    const Aggregator aggregator({rule_from(config_.aggregation.divergence),
-                                 mpi::FixedPoint::one_word(static_cast<int>(config_.aggregation.fraction_bits)),
-                                 config_.aggregation.mmd_bandwidth},
-                                sums_);
-    const auto result = aggregator.aggregate({state_.theta.mean, state_.theta.sd}, uploads);
-    state_.theta = {result.theta.mean, result.theta.sd};
+    auto& theta = state_.theta.common;
+    const auto result = Aggregator(aggregator_options(), sums_).aggregate({theta.mean, theta.sd}, uploads);
+    theta = {result.theta.mean, result.theta.sd};
     if (result.bandwidth > 0) state_.bandwidth = result.bandwidth;
     restart(result.rejected);
+    for (const auto& r : result.rejected) sent.erase(r.client);
     rejected.insert(rejected.end(), result.rejected.begin(), result.rejected.end());
     return rejected;
   }
@@ -186,14 +217,16 @@ class Trainer {
     std::vector<std::int64_t> due;
     for (auto& client : session_.owned()) {
       const auto c = client.data.id;
-      if (!client.model.state.started || !state_.validation.contains(c) || contains(participants, c)) due.push_back(c);
+      if (!client.model.state.started || !state_.validation.contains(c) || contains(participants, c) ||
+          strategy_->scores_received())
+        due.push_back(c);
     }
     std::vector<double> headline, events;
     mpi::together(world_, [&] {
       const auto scores = validation_scores(session_, due, state_.theta);
       for (std::size_t k = 0; k < due.size(); ++k) state_.validation[due[k]] = scores[k];
       for (const auto& [client, score] : state_.validation) {
-        if (!(score.events > 0) || !std::isfinite(score.headline)) continue;
+        if (!(score.events > 0) || !std::isfinite(score.headline) || session_.hostile(client)) continue;
         headline.push_back(score.headline);
         events.push_back(score.events);
       }
@@ -213,7 +246,7 @@ class Trainer {
 
   void record(std::int64_t round, const std::vector<std::int64_t>& participants,
               const std::vector<model::LocalReport>& reports, const std::vector<RejectedUpload>& rejected,
-              double validation) {
+              const std::map<std::int64_t, double>& lambdas, double validation) {
     std::vector<double> elbos, gains, events;
     double jitter = 0;
     for (const auto& report : reports) {
@@ -233,6 +266,7 @@ class Trainer {
     for (const auto& r : rejected)
       mine += fmt::format("client {} left out of round {}: {}\n", r.client, round + 1, r.reason);
     const auto texts = world_.gather(mine, 0, "metrics");
+    const auto all_lambdas = lambdas_of(participants, lambdas);
     const auto bytes = static_cast<std::int64_t>(world_.ledger().end_round());
     const double seconds = world_.max(seconds_since_last_round(), "metrics");
     const double imbalance = imbalance_of_local_updates();
@@ -253,6 +287,12 @@ class Trainer {
          {"bytes_rank_0", bytes},
          {"seconds", seconds},
          {"imbalance", imbalance}});
+    auto& entry = state_.rounds.back();
+    if (!all_lambdas.empty()) entry["lambda"] = all_lambdas;
+    if (personal_) {
+      entry["communities"] = community_of_each(communities_, session_.clients());
+      entry["structural_entropy"] = communities_.entropy;
+    }
     nlohmann::ordered_json line{{"event", "round"}};
     for (const char* key : {"round", "elbo_gain", "validation", "seconds", "imbalance"})
       line[key] = state_.rounds.back()[key];
@@ -262,6 +302,21 @@ class Trainer {
     progress_.record(std::move(line));
     for (const auto& text : left_out) progress_.line(text);
     progress_.round(round, config_.federation.rounds, elbo, validation, state_.stopping.best_round);
+  }
+
+  /// Collective. Of every participant; NaN (null) for those that started at their prior. Empty unless starts are mixed.
+  std::vector<double> lambdas_of(const std::vector<std::int64_t>& participants,
+                                 const std::map<std::int64_t, double>& mine) {
+    const auto& start = config_.federation.client_start;
+    if (start != "mix" && start != "optimised") return {};
+    std::vector<double> own, result;
+    for (const auto& client : session_.owned()) {
+      const auto lambda = mine.find(client.data.id);
+      own.push_back(lambda == mine.end() ? std::nan("") : lambda->second);
+    }
+    const auto all = session_.share(own, 1, "metrics");
+    for (const auto c : participants) result.push_back(all[c]);
+    return result;
   }
 
   double seconds_since_last_round() {
@@ -328,6 +383,9 @@ class Trainer {
   Progress& progress_;
   Phases& phases_;
   CommunicatorSums sums_;
+  std::unique_ptr<const Strategy> strategy_;
+  std::optional<PersonalPriors> personal_;  ///< scopes but "global"
+  Communities communities_;                 ///< of the last round
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now(), last_checkpoint_ = last_;
   double local_seconds_before_ = 0;
   int failed_checkpoints_ = 0;  ///< in a row

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "gpu/kernels.hpp"
 #include "gpu/philox.hpp"
-#include "model/client_batch.hpp"
+#include "model/embeddings.hpp"
 
 namespace fedpp::model {
 
@@ -75,21 +74,6 @@ double normal(std::uint64_t seed, int index, std::uint32_t purpose) {
       .first;
 }
 
-/// Embeddings [D x n] of a realisation's nodes under one set of weights.
-std::vector<double> embeddings(const Embedding& embedding, const std::vector<double>& weights,
-                               const data::Realisation& realisation) {
-  Client client = make_client(0, embedding, {realisation}, 1, 1.0);
-  const ClientBatch batch({{&client, &client.training}}, {{weights, std::vector<double>(weights.size(), 0.0)}}, 1, 0,
-                          false, false);
-  const gpu::Exec exec;
-  Kokkos::deep_copy(exec, batch.fields().weights, batch.fields().mean);
-  gpu::embed(exec, batch.batch(), batch.fields(), batch.encoder());
-  exec.fence();
-  std::vector<double> h;
-  gpu::to_host(batch.fields().embedding, h);
-  return h;
-}
-
 /// Root mean square distance between neighbouring pairs (2k, 2k + 1) of n columns.
 double pair_distance(const std::vector<double>& h, int dimension) {
   const std::size_t pairs = h.size() / (2 * static_cast<std::size_t>(dimension));
@@ -149,7 +133,8 @@ double start_lengthscale(const config::Model& model, const Embedding& embedding,
       }
   }
   grid.node_weights.assign(grid.nodes.size(), 1.0);
-  const double distance = pair_distance(embeddings(embedding, weights, grid), embedding.encoder.dimension);
+  const auto h = embeddings_at(embedding, {&weights}, grid, 0).front();
+  const double distance = pair_distance(h, embedding.encoder.dimension);
   return embedding.reads_history() ? 10 * share * distance : distance;
 }
 

@@ -7,6 +7,7 @@
 
 #include "config/error.hpp"
 #include "model/client_batch.hpp"
+#include "model/mixing.hpp"
 
 namespace fedpp::model {
 
@@ -58,7 +59,7 @@ namespace {
 struct Optimiser {
   gpu::AdamState device;
 
-  Optimiser(const ClientBatch& block, const std::vector<Client*>& clients, const WeightPosterior& prior,
+  Optimiser(const ClientBatch& block, const std::vector<Client*>& clients, const Priors& priors,
             const config::Training& training) {
     device = gpu::make_adam_state(block.batch());
     std::vector<double> prior_mean, prior_sd, rate, raw, m1, m2, r1, r2;
@@ -68,8 +69,8 @@ struct Optimiser {
     };
     for (const Client* c : clients) {
       const int p = c->embedding.encoder.parameters();
-      append(prior_mean, prior.mean);
-      append(prior_sd, prior.sd);
+      append(prior_mean, priors.of(c->id).mean);
+      append(prior_sd, priors.of(c->id).sd);
       append(rate, std::vector<double>(p - 2, training.learning_rate));
       append(rate, std::vector<double>(
                        2, training.learning_rate_kernel > 0 ? training.learning_rate_kernel : training.learning_rate));
@@ -94,22 +95,12 @@ struct Optimiser {
 
 /// Starts a participant's posterior at the prior: at its first participation, or in every round ("overwrite").
 void begin(Client& client, const WeightPosterior& prior, const LocalOptions& options) {
-  auto& state = client.state;
-  if (state.started && !options.overwrite) return;
-  const std::size_t p = prior.mean.size();
-  state.weights = prior;
-  state.raw.resize(p);
-  const auto map = options.training.sd_map == "exp" ? gpu::SdMap::kExp : gpu::SdMap::kSoftplus;
-  for (std::size_t j = 0; j < p; ++j) state.raw[j] = gpu::raw_of_sd(map, state.weights.sd[j]);
-  for (auto* moments : {&state.first_mean, &state.second_mean, &state.first_raw, &state.second_raw})
-    moments->assign(p, 0.0);
-  state.steps = 0;
-  state.started = true;
+  if (!client.state.started || options.overwrite) restart_from(client, prior, options.training.sd_map);
 }
 
 }  // namespace
 
-std::vector<LocalReport> local_update(const std::vector<Client*>& participants, const WeightPosterior& prior,
+std::vector<LocalReport> local_update(const std::vector<Client*>& participants, const Priors& priors,
                                       const LocalOptions& options, std::uint64_t seed, std::int64_t round) {
   const gpu::Region region("fedpp::local_update");
   const gpu::Exec exec;
@@ -134,7 +125,7 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
     int steps = 1;
     for (Client* c : clients) {
       before.push_back(c->state);
-      begin(*c, prior, options);
+      begin(*c, priors.of(c->id), options);
       weights.push_back(c->state.weights);
       steps = std::max(steps, gpu::steps_in_epoch(static_cast<int>(c->training.size()),
                                                   static_cast<int>(options.training.batch_realisations),
@@ -147,7 +138,7 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
                       options.training.batch_realisations, options.training.batch_points, steps));
     const ClientBatch block({points.begin() + first, points.begin() + last}, weights, samples, options.model.jitter,
                             true, options.training.batch_points < 1);
-    const Optimiser optimiser(block, clients, prior, options.training);
+    const Optimiser optimiser(block, clients, priors, options.training);
     for (std::int64_t epoch = 0; epoch < options.training.epochs; ++epoch)
       local_epoch(exec, block.batch(), block.fields(), block.encoder(), optimiser.device, adam_options, options,
                   {seed, static_cast<std::uint32_t>(round), static_cast<std::uint32_t>(epoch), 0}, steps);
@@ -218,8 +209,8 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
   return reports;
 }
 
-void fit_latent(const std::vector<Client*>& clients, const WeightPosterior& prior, const LocalOptions& options,
-                int e_steps, std::uint64_t seed) {
+void fit_latent(const std::vector<Client*>& clients, const Priors& priors, const LocalOptions& options, int e_steps,
+                std::uint64_t seed) {
   constexpr std::uint32_t kFitRound = 0xFFFFFFFEu;  // keys of these draws, apart from the rounds' and prediction's
   const gpu::Region region("fedpp::fit_latent");
   const gpu::Exec exec;
@@ -228,7 +219,8 @@ void fit_latent(const std::vector<Client*>& clients, const WeightPosterior& prio
   for (Client* c : clients) points.push_back({c, &c->training});
   for (const auto& [first, last] : blocks_of(points, samples, false, options.workspace_mb)) {
     std::vector<WeightPosterior> weights;
-    for (int k = first; k < last; ++k) weights.push_back(clients[k]->state.started ? clients[k]->state.weights : prior);
+    for (int k = first; k < last; ++k)
+      weights.push_back(clients[k]->state.started ? clients[k]->state.weights : priors.of(clients[k]->id));
     const ClientBatch block({points.begin() + first, points.begin() + last}, weights, samples, options.model.jitter,
                             false, false);
     const auto& b = block.batch();

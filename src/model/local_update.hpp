@@ -8,7 +8,7 @@
 
 #include "gpu/adam.hpp"
 #include "gpu/kernels.hpp"
-#include "model/client.hpp"
+#include "model/priors.hpp"
 
 namespace fedpp::model {
 
@@ -30,15 +30,15 @@ struct LocalReport {
   std::optional<std::string> failure;  ///< what went wrong; the client's state is then as before the round
 };
 
-/// Runs E epochs of each participant against the prior, epoch keys (seed, round). The clients' states are advanced in
+/// Runs E epochs of each participant against its prior, epoch keys (seed, round). The clients' states are advanced in
 /// place; a client's result does not depend on which others are in the batch. Order of reports: as the clients.
-std::vector<LocalReport> local_update(const std::vector<Client*>& participants, const WeightPosterior& prior,
+std::vector<LocalReport> local_update(const std::vector<Client*>& participants, const Priors& priors,
                                       const LocalOptions& options, std::uint64_t seed, std::int64_t round);
 
-/// E-steps alone under the weights that the clients have (`prior` before their first round): q(v), m and nu, for the
-/// clients' training data. A client whose factorisation fails keeps its latent state.
-void fit_latent(const std::vector<Client*>& clients, const WeightPosterior& prior, const LocalOptions& options,
-                int e_steps, std::uint64_t seed);
+/// E-steps alone under the weights that the clients have (their priors before their first round): q(v), m and nu, for
+/// the clients' training data. A client whose factorisation fails keeps its latent state.
+void fit_latent(const std::vector<Client*>& clients, const Priors& priors, const LocalOptions& options, int e_steps,
+                std::uint64_t seed);
 
 /// One local epoch on a batch whose fields are set: the order of the steps of 1.6. Exposed for tests and benchmarks.
 void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields,

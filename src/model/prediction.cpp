@@ -191,7 +191,7 @@ struct LatentPosterior::Fitted {
   std::vector<double> rates;
 };
 
-LatentPosterior::LatentPosterior(std::vector<const Client*> clients, const WeightPosterior& prior,
+LatentPosterior::LatentPosterior(std::vector<const Client*> clients, const Priors& priors,
                                  const PredictionOptions& options)
     : fitted_(std::make_unique<Fitted>()) {
   auto& fitted = *fitted_;
@@ -200,7 +200,7 @@ LatentPosterior::LatentPosterior(std::vector<const Client*> clients, const Weigh
   std::vector<ClientPoints> training;
   for (const Client* client : fitted.clients) {
     training.push_back({client, &client->training});
-    fitted.weights.push_back(client->state.started ? client->state.weights : prior);
+    fitted.weights.push_back(client->state.started ? client->state.weights : priors.of(client->id));
   }
   const auto& exec = fitted.exec;
   const auto& trained =
@@ -260,7 +260,7 @@ std::vector<std::vector<RealisationPrediction>> LatentPosterior::at(
 }
 
 std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::vector<PredictionRequest>& requests,
-                                                                     const WeightPosterior& prior,
+                                                                     const Priors& priors,
                                                                      const PredictionOptions& options) {
   const gpu::Region region("fedpp::predict");
   std::vector<std::vector<std::vector<RealisationPrediction>>> result(requests.size());
@@ -269,7 +269,7 @@ std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::
   for (const auto& [first, last] : blocks_of(training, options.samples, false, options.workspace_mb)) {
     std::vector<const Client*> clients;
     for (int k = first; k < last; ++k) clients.push_back(requests[k].client);
-    const LatentPosterior posterior(std::move(clients), prior, options);
+    const LatentPosterior posterior(std::move(clients), priors, options);
     for (std::size_t set = 0; set < requests[first].points.size(); ++set) {
       std::vector<const std::vector<data::Realisation>*> points;
       for (int k = first; k < last; ++k) points.push_back(requests[k].points[set]);

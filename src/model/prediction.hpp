@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "model/client.hpp"
+#include "model/priors.hpp"
 
 namespace fedpp::model {
 
@@ -36,7 +36,7 @@ struct PredictionOptions {
 class LatentPosterior {
  public:
   /// The clients must outlive this; their fields together must fit into memory (predict cuts them into blocks).
-  LatentPosterior(std::vector<const Client*> clients, const WeightPosterior& prior, const PredictionOptions& options);
+  LatentPosterior(std::vector<const Client*> clients, const Priors& priors, const PredictionOptions& options);
   ~LatentPosterior();
   LatentPosterior(LatentPosterior&&) noexcept;
 
@@ -57,7 +57,7 @@ struct PredictionRequest {
 
 /// Result [set][realisation] for each request, from LatentPosteriors of blocks of clients.
 std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::vector<PredictionRequest>& requests,
-                                                                     const WeightPosterior& prior,
+                                                                     const Priors& priors,
                                                                      const PredictionOptions& options);
 
 /// Quantile q of lambda at one point, log lambda = log m + log sigma(f) + level: the mixture over the samples of the

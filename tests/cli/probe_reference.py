@@ -100,3 +100,42 @@ def predict(case):
     log_sigmoid = -np.logaddexp(0, -x)
     return {"expected_log_intensity": np.log(case["m"]) + log_sigmoid @ weight,
             "expected_intensity": case["m"] * (np.exp(log_sigmoid) @ weight)}
+
+
+def entropy(weight, partition):
+    """H of the graph with these edge weights (zero diagonal) under a partition, from the definition."""
+    degree, total = weight.sum(1), weight.sum()
+    if total == 0:
+        return 0.0
+    h = 0.0
+    for label in set(partition):
+        inside = np.array(partition) == label
+        volume, cut = degree[inside].sum(), weight[np.ix_(inside, ~inside)].sum()
+        h -= sum(d / total * np.log2(d / volume) for d in degree[inside] if d > 0)
+        h -= cut / total * np.log2(volume / total) if cut > 0 else 0.0
+    return h
+
+
+def communities(case):
+    """The greedy merges of sets, H computed anew for each."""
+    similarity = np.array(case["similarity"])
+    weight = np.where(similarity > 0, similarity, 0.0)
+    np.fill_diagonal(weight, 0.0)
+    n = len(weight)
+    partition, now = list(range(n)), entropy(weight, range(n))
+    while True:
+        best, chosen = -1e-12, None
+        for s in sorted(set(partition)):
+            for t in sorted(set(partition)):
+                merged = [s if label == t else label for label in partition]
+                change = entropy(weight, merged) - now if s < t else 0.0
+                if change < best - (1e-12 if chosen else 0.0):
+                    best, chosen = change, merged
+        if chosen is None:
+            break
+        partition, now = chosen, now + best
+    score = np.where(np.eye(n, dtype=bool), 1.0, np.maximum(similarity, 0.0))
+    exponential = np.exp(score) * (np.array(partition)[:, None] == np.array(partition)[None, :])
+    first = {label: k for k, label in enumerate(dict.fromkeys(partition))}
+    return {"partition": np.array([first[label] for label in partition]), "entropy": entropy(weight, partition),
+            "weight": exponential / exponential.sum(1, keepdims=True)}

@@ -48,6 +48,22 @@ class Plot(program.Case):
         self.assertEqual(self.plot().returncode, 0)
         self.assertTrue((self.folder / "out/communities.png").read_bytes().startswith(b"\x89PNG"))
 
+    def test_communities_and_gains(self):
+        rounds = [{**r, "communities": [0, 1, -1, 0], "lambda": [None, 0.6 + 0.1 * k]} for k, r in enumerate(ROUNDS)]
+        rows = [{"client": c, "headline": -1.0 + 0.1 * c, "plug_in": -1.0, "events": 5.0} for c in range(4)]
+        scores = {"protocol": "chronological", "unit": "s", "events": 20, "models": [
+            {"name": "fedpp", "headline": -0.9, "plug_in": -0.9, "per_client": rows}]}
+        self.write("out/result.json", json.dumps({"rounds": rounds, "best_round": 5, "scores": scores}))
+        self.write("before/result.json", json.dumps({"rounds": ROUNDS, "scores": scores}))
+        result = self.start([sys.executable, SCRIPT, "out", "--dpi", "40", "--before", "before"])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for name in ["communities", "starts", "gains"]:
+            self.assertTrue((self.folder / f"out/{name}.png").read_bytes().startswith(b"\x89PNG"), result.stdout)
+        self.write("before/result.json", "{")
+        result = self.start([sys.executable, SCRIPT, "out", "--before", "before"])
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--before before", result.stderr)
+
     def test_damaged_arrays(self):
         whole = (self.folder / "out/result.h5").read_bytes()
         for content in [whole[: len(whole) // 2], b"no HDF5", b""]:

@@ -36,6 +36,11 @@ def predict(rng, n=50):
     return {"what": "predict", "mean": 4 * rng.normal(size=n), "var": 10 ** rng.uniform(-4, 1.3, n), "m": 2.5}
 
 
+def similarity(rng, clients=9):
+    a = rng.uniform(-0.3, 1, (clients, clients))
+    return {"what": "structural-entropy", "similarity": a + a.T}
+
+
 class Probe(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -123,6 +128,18 @@ class Probe(unittest.TestCase):
         for name, case in cases.items():
             self.assert_close(answers[name], reference.predict(case), name)
 
+    def test_communities(self):
+        cases = {str(n): similarity(self.rng, n) for n in (1, 2, 6, 13)}
+        cases["no edges"] = {"what": "structural-entropy", "similarity": -np.ones((4, 4))}
+        cases["none"] = {"what": "structural-entropy", "similarity": np.ones((0, 0))}
+        answers, _ = self.probe(cases)
+        for name, case in cases.items():
+            expected = reference.communities(case)
+            self.assertEqual(answers[name]["partition"].dtype, np.int64)
+            np.testing.assert_array_equal(answers[name]["partition"], expected["partition"], name)
+            self.assertAlmostEqual(float(answers[name]["entropy"]), expected["entropy"], delta=1e-12)
+            np.testing.assert_allclose(answers[name]["weight"], expected["weight"].reshape(answers[name]["weight"].shape), atol=1e-14)
+
     def test_malformed_cases_are_named_and_the_others_answered(self):
         rng = self.rng
         good = client_step(rng)
@@ -146,6 +163,8 @@ class Probe(unittest.TestCase):
             "zero weights": ({**aggregate(rng), "weight": np.zeros(7)}, "weight"),
             "negative sd": ({**aggregate(rng), "delta": -aggregate(rng)["delta"]}, "delta"),
             "shapes differ": ({**aggregate(rng), "delta": np.ones((6, 11))}, "delta"),
+            "not square": ({"what": "structural-entropy", "similarity": np.ones((2, 3))}, "similarity"),
+            "not symmetric": ({"what": "structural-entropy", "similarity": np.triu(np.ones((3, 3)))}, "similarity"),
             "negative variance": ({**predict(rng, 3), "var": np.array([1.0, -1.0, 1.0])}, "var"),
         }
         cases = {"good": good, "also good": predict(rng), "good as well": aggregate(rng), **{k: v[0] for k, v in bad.items()}}

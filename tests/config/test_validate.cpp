@@ -41,12 +41,24 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{"aggregation.fraction_bits=61"}, "aggregation.fraction_bits = 61: must be in [8, 60]"},
         Refusal{{"model.periods=1,-2", "data.clock=calendar"}, "model.periods = [1.0, -2.0]: -2.0 is not above 0"},
         Refusal{{"data.leave_out_types=-1"}, "data.leave_out_types = [-1]: -1 is not at least 0"},
+        Refusal{{"aggregation.trim=0.5"}, "aggregation.trim = 0.5: must be in [0, 0.5)"},
+        Refusal{{"federation.mix_lambda=1.1"}, "federation.mix_lambda = 1.1: must be in [0, 1]"},
         Refusal{{"aggregation.divergence=KL"},
                 "aggregation.divergence = \"KL\": allowed are \"kl\", \"w2\", \"fedavg\", \"mmd\""}));
 
 INSTANTIATE_TEST_SUITE_P(
     AcrossKeys, RefusedValue,
     testing::Values(
+        Refusal{{"aggregation.scope=structural-entropy", "model.encoder=rbf"}, "take another model.encoder"},
+        Refusal{{"aggregation.scope=structural-entropy", "aggregation.weights=events"},
+                "aggregation.weights = \"events\": the weights within a community"},
+        Refusal{{"aggregation.scope=structural-entropy", "federation.mode=local"}, "has no prior for each client"},
+        Refusal{{"federation.client_start=mix", "federation.mode=ditto"}, "says itself where clients start"},
+        Refusal{{"federation.client_start=optimised", "federation.mode=local"}, "nothing is received"},
+        Refusal{{"aggregation.estimator=median", "aggregation.divergence=mmd"}, "no means over clients"},
+        Refusal{{"aggregation.estimator=median", "aggregation.weights=events"}, "knows no weights"},
+        Refusal{{"aggregation.estimator=median", "aggregation.scope=structural-entropy"}, "for one barycentre of all"},
+        Refusal{{"attack.kind=replaced-events", "attack.strength=2"}, "attack.strength = 2.0: is a share"},
         Refusal{{"data.train=[]"}, "no training data"},
         Refusal{{"data.client_files=site{client}.csv"}, "either data.train or data.client_files"},
         Refusal{{"data.train=[]", "data.client_files=site.csv"}, "must contain {client}"},

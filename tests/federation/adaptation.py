@@ -83,6 +83,10 @@ class NewClients(Adapting):
         self.trained(aggregation__divergence="mmd", federation__rounds=5, **PER_SEQUENCE)
         self.check()
 
+    def test_from_communities_under_the_common_prior(self):
+        self.trained(aggregation__scope="structural-entropy", federation__client_start="optimised", **PER_SEQUENCE)
+        self.check()
+
     def test_pooled_on_the_calendar_clock(self):
         self.trained(model__periods=[7.0], **POOLED)
         NEW.extend(["--set", "data.test=test.csv"])
@@ -156,6 +160,17 @@ class Continue(Adapting):
         whole = self.start_on(1, "train", "run.toml", "--out", "whole", "--set", "federation.rounds=6")
         self.assertEqual(whole.returncode, 0)
         self.assertAlmostEqual(self.headline("whole"), self.headline("ranks1"), delta=0.02)
+
+    def test_communities_go_on(self):
+        self.trained(aggregation__scope="structural-entropy", federation__client_start="mix", federation__validate_every=0)
+        for ranks in [1, 2]:
+            self.adapt(ranks, f"ranks{ranks}", "--continue", "--rounds", "2", "--state", "last")
+        self.assert_same("ranks1", "ranks2")
+        before, after = self.result("out")["rounds"], self.result("ranks1")["rounds"]
+        # Those who are not sampled now are still in the graph, with their uploads of before.
+        known = {c for r in before for c in r["participants"]}
+        self.assertTrue(known - set(after[4]["participants"]), "everybody takes part: the test tests nothing")
+        self.assertTrue(all(after[4]["communities"][c] >= 0 for c in known))
 
     def test_sequences_that_grew(self):
         self.trained()

@@ -181,6 +181,72 @@ class RanksHistory(RanksBase):
         self.same_for_all_ranks(model__encoder="attention", model__type_embedding=3, backend__workspace_mb=0.01, **PER_SEQUENCE)
 
 
+class RanksCommunities(RanksBase):
+    def same_with_communities(self, **changes):
+        self.same_for_all_ranks(aggregation__scope="structural-entropy", **changes)
+        rounds = self.result("ranks1")["rounds"]
+        for r in rounds:
+            self.assertEqual(len(r["communities"]), 6)
+            for client in r["participants"]:
+                self.assertGreaterEqual(r["communities"][client], 0)
+            self.assertGreaterEqual(r["structural_entropy"], 0)
+        self.assertGreater(max(rounds[-1]["communities"]), 0, "all clients alike: the test tests little")
+        return rounds
+
+    def test_optimised_starts(self):
+        rounds = self.same_with_communities(federation__client_start="optimised", aggregation__keep_uploads=1, **PER_SEQUENCE)
+        lambdas = [x for r in rounds for x in r["lambda"]]
+        self.assertIsNone(lambdas[0])  # nobody has anything to mix in its first round
+        chosen = [x for x in lambdas if x is not None]
+        self.assertTrue(all(0.6 <= x <= 1 for x in chosen))
+        self.assertGreater(len(set(chosen)), 1)
+        self.assertTrue(any(x == -1 for r in rounds for x in r["communities"]), "no upload was ever too old")
+
+    def test_per_sequence_w2_mixed(self):
+        rounds = self.same_with_communities(aggregation__divergence="w2", aggregation__similarity="centred-gram",
+                                            federation__client_start="mix", federation__mix_lambda=0.7,
+                                            backend__workspace_mb=0.01, **PER_SEQUENCE)
+        self.assertEqual({x for r in rounds for x in r["lambda"] if x is not None}, {0.7})
+
+    def test_history_fedavg_overwrite(self):
+        self.same_with_communities(model__encoder="lstm", aggregation__divergence="fedavg", federation__client_start="overwrite",
+                                   aggregation__similarity="cosine-of-means", **HISTORY)
+
+    def test_pooled_mmd(self):
+        self.same_with_communities(aggregation__divergence="mmd", federation__client_start="optimised", **POOLED)
+
+
+class RanksStrategies(RanksBase):
+    def test_ditto(self):
+        self.same_for_all_ranks(federation__mode="ditto", aggregation__divergence="fedavg", **PER_SEQUENCE)
+        self.assertEqual(self.result("ranks1")["scores"]["models"][0]["name"], "ditto")
+
+    def test_fedavg_history(self):
+        self.same_for_all_ranks(federation__mode="fedavg", aggregation__divergence="fedavg", model__encoder="lstm", **HISTORY)
+
+    def test_similarity_graph(self):
+        self.same_for_all_ranks(aggregation__scope="similarity-graph", aggregation__divergence="fedavg", **PER_SEQUENCE)
+        for r in self.result("ranks1")["rounds"]:
+            self.assertLessEqual(max(r["communities"]), 0)
+
+
+class RanksHostile(RanksBase):
+    def same_with_hostile_clients(self, **changes):
+        self.same_for_all_ranks(attack__share=0.33, **changes)
+        result = self.result("ranks1")
+        honest, hostile = result["honest"], result["honest"]["hostile_clients"]
+        self.assertEqual(len(hostile), 2)
+        own = [c for c in result["scores"]["models"][0]["per_client"] if c["client"] not in hostile]
+        self.assertAlmostEqual(honest["events"], sum(c["events"] for c in own))
+
+    def test_noise_median(self):
+        self.same_with_hostile_clients(attack__kind="noise", attack__strength=5.0, aggregation__estimator="median", **PER_SEQUENCE)
+
+    def test_replaced_events_trimmed_mean_history(self):
+        self.same_with_hostile_clients(attack__kind="replaced-events", attack__strength=0.5, aggregation__estimator="trimmed-mean",
+                                       aggregation__divergence="w2", model__encoder="lstm", **HISTORY)
+
+
 def kill_with_ranks(process):
     """The ranks first: without mpirun they would go on for a while and write into the folder."""
     for rank in pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
@@ -208,6 +274,22 @@ class Resume(SameBits):
         self.train(1, "parts", "--resume")
         self.assertEqual(self.result("whole")["theta"], self.result("parts")["theta"])
         self.assertEqual(self.result("whole")["scores"]["models"], self.result("parts")["scores"]["models"])
+
+    def test_communities_and_optimised_starts(self):
+        self.deck(federation__rounds=7, aggregation__scope="structural-entropy", federation__client_start="optimised",
+                  aggregation__keep_uploads=2, **PER_SEQUENCE)
+        self.train(2, "whole")
+        self.train(2, "parts", "--set", "federation.rounds=3")
+        self.train(1, "parts", "--resume", "--set", "federation.rounds=5")
+        self.train(4, "parts", "--resume")
+        self.assert_same("whole", "parts")
+        for state in ["best", "last"]:  # every client with its own prior, read back
+            for out in ["whole", "parts"]:
+                self.assertEqual(self.start(self.on_ranks(2, "evaluate", out, "--state", state)).returncode, 0)
+            one, other = (json.loads((self.folder / out / "evaluation.json").read_text()) for out in ["whole", "parts"])
+            self.assertEqual(one["scores"], other["scores"])
+            if state == "best":
+                self.assertEqual(one["scores"], self.result("whole")["scores"])
 
     def stopped_in_the_middle(self, ranks, out, stop):
         """Starts a training of many rounds, waits for its second checkpoint, calls stop(process)."""

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 
 #include "mpi/communicator.hpp"
@@ -41,6 +42,34 @@ TEST(Communicator, broadcast_gather_and_reductions_do_what_plain_loops_do) {
   const auto texts = comm.gather(std::string(comm.rank(), 'a' + comm.rank()), 0, "texts");
   ASSERT_EQ(texts.size(), comm.is_root() ? comm.size() : 0u);
   for (std::size_t r = 0; r < texts.size(); ++r) EXPECT_EQ(texts[r], std::string(r, 'a' + r));
+}
+
+TEST(ExactReduce, scattered_totals_have_the_bits_of_the_reduced_ones) {
+  auto comm = Communicator::world();
+  // Uneven shares; the last rank has none where there are several.
+  std::vector<std::size_t> shares;
+  for (int r = 0; r < comm.size(); ++r) shares.push_back(comm.size() > 1 && r == comm.size() - 1 ? 0 : 3 + 2 * r);
+  const auto size = std::accumulate(shares.begin(), shares.end(), std::size_t{0});
+  for (const auto format : {FixedPoint::one_word(40), FixedPoint::two_words()}) {
+    ExactSums sums(size, format, 64);
+    std::mt19937 random(comm.rank());
+    std::normal_distribution<double> normal;
+    for (int c = 0; c < 5; ++c)
+      for (std::size_t i = 0; i < size; ++i) sums.add(i, normal(random));
+    auto everywhere = sums;
+    const auto before = comm.ledger().entries().contains("scatter") ? comm.ledger().entries().at("scatter").bytes : 0;
+    const auto mine = fedpp::mpi::reduce_scatter(comm, sums, shares, "scatter");
+    fedpp::mpi::allreduce(comm, everywhere, "reduce");
+    ASSERT_EQ(mine.size(), shares[comm.rank()]);
+    const auto first = std::accumulate(shares.begin(), shares.begin() + comm.rank(), std::size_t{0});
+    for (std::size_t i = 0; i < mine.size(); ++i) EXPECT_EQ(mine.value(i), everywhere.value(first + i));
+    if (comm.size() > 1) {
+      EXPECT_EQ(comm.ledger().entries().at("scatter").bytes - before, (size - mine.size()) * 8 * format.words);
+    }
+    shares.back() += 1;
+    EXPECT_THROW(fedpp::mpi::reduce_scatter(comm, sums, shares, "scatter"), fedpp::mpi::Error);
+    shares.back() -= 1;
+  }
 }
 
 TEST(Communicator, ranks_of_one_machine_have_different_node_ranks) {

@@ -1,0 +1,136 @@
+#include "federation/community_barycentres.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <numeric>
+
+#include "mpi/exact_reduce.hpp"
+#include "mpi/turns.hpp"
+
+namespace fedpp::federation {
+
+namespace {
+
+constexpr std::size_t kBlockWords = std::size_t{1} << 22;  // 32 MiB of sums at a time
+
+using Posteriors = std::map<std::int64_t, model::WeightPosterior>;
+
+/// The two sums of a weight for which an upload stands in (spec 2.1).
+struct Terms {
+  double first, second;
+};
+Terms terms(Rule rule, double alpha, double r, double delta, double around) {
+  if (rule == Rule::w2) return {alpha * r, alpha * delta};
+  if (rule == Rule::fedavg) return {alpha * r, alpha * (delta * delta)};
+  return {alpha * r, alpha * (delta * delta + (r - around) * (r - around))};
+}
+
+model::WeightPosterior barycentre(Rule rule, const mpi::ExactSums& totals, std::size_t first, const Gaussian& around,
+                                  std::int64_t client) {
+  const std::size_t parameters = around.mean.size();
+  model::WeightPosterior result{std::vector<double>(parameters), std::vector<double>(parameters)};
+  for (std::size_t p = 0; p < parameters; ++p) {
+    result.mean[p] = totals.value(first + p);
+    double spread = totals.value(first + parameters + p);
+    if (rule == Rule::kl) spread -= (result.mean[p] - around.mean[p]) * (result.mean[p] - around.mean[p]);
+    if (!(spread > 0))
+      throw mpi::Error(
+          fmt::format("aggregation: the spread of weight {} in client {}'s community is below the resolution of the "
+                      "sums: choose more aggregation.fraction_bits",
+                      p, client));
+    result.sd[p] = rule == Rule::w2 ? spread : std::sqrt(spread);
+  }
+  return result;
+}
+
+/// Positions in `communities`, by owner, then client: each rank's share of the sums is in one piece.
+std::vector<std::size_t> by_owner(const Communities& communities, const Owner& owner) {
+  std::vector<std::size_t> order(communities.clients.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return owner(communities.clients[a]) < owner(communities.clients[b]);
+  });
+  return order;
+}
+
+Posteriors scattered(mpi::Communicator& world, const Owner& owner, const Communities& communities,
+                     const KeptUploads& uploads, const Gaussian& around, Rule rule, mpi::FixedPoint format) {
+  const std::size_t k = communities.clients.size(), parameters = around.mean.size();
+  const auto order = by_owner(communities, owner);
+  const std::size_t in_block = std::max<std::size_t>(1, kBlockWords / (2 * parameters * format.words));
+  Posteriors result;
+  for (std::size_t begin = 0; begin < k; begin += in_block) {
+    const std::size_t end = std::min(begin + in_block, k);
+    // sums: [clients of the block][2][P], contributions of this rank's uploads -> [own clients of the block][2][P]
+    mpi::ExactSums sums((end - begin) * 2 * parameters, format, k);
+    mpi::together(world, [&] {
+      for (std::size_t v = 0; v < k; ++v) {
+        const auto upload = uploads.find(communities.clients[v]);
+        if (upload == uploads.end()) continue;
+        const auto& q = upload->second.posterior;
+        for (std::size_t b = begin; b < end; ++b) {
+          const double alpha = communities.alpha[order[b] * k + v];
+          if (!(alpha > 0)) continue;
+          const std::size_t first = (b - begin) * 2 * parameters;
+          for (std::size_t p = 0; p < parameters; ++p) {
+            const Terms t = terms(rule, alpha, q.mean[p], q.sd[p], around.mean[p]);
+            sums.add(first + p, t.first);
+            sums.add(first + parameters + p, t.second);
+          }
+        }
+      }
+    });
+    std::vector<std::size_t> shares(world.size(), 0);
+    std::vector<std::int64_t> mine;
+    for (std::size_t b = begin; b < end; ++b) {
+      const auto client = communities.clients[order[b]];
+      shares[owner(client)] += 2 * parameters;
+      if (owner(client) == world.rank()) mine.push_back(client);
+    }
+    const auto totals = mpi::reduce_scatter(world, sums, shares, "reduce communities");
+    mpi::together(world, [&] {
+      for (std::size_t i = 0; i < mine.size(); ++i)
+        result[mine[i]] = barycentre(rule, totals, i * 2 * parameters, around, mine[i]);
+    });
+  }
+  return result;
+}
+
+Posteriors one_by_one(mpi::Communicator& world, const Owner& owner, const Communities& communities,
+                      const KeptUploads& uploads, const Gaussian& around, const AggregatorOptions& options) {
+  const std::size_t k = communities.clients.size();
+  CommunicatorSums sums(world);
+  const Aggregator aggregator(options, sums);
+  Posteriors result;
+  for (std::size_t u = 0; u < k; ++u) {
+    std::vector<AcceptedUploads::Weighted> mine;
+    std::uint64_t members = 0;
+    for (std::size_t v = 0; v < k; ++v) {
+      const double alpha = communities.alpha[u * k + v];
+      if (!(alpha > 0)) continue;
+      ++members;
+      if (const auto upload = uploads.find(communities.clients[v]); upload != uploads.end()) {
+        const auto& q = upload->second.posterior;
+        mine.push_back({{communities.clients[v], alpha, q.mean, q.sd}, alpha});
+      }
+    }
+    auto theta = aggregator.barycentre(around, AcceptedUploads(sums, std::move(mine), members)).theta;
+    if (owner(communities.clients[u]) == world.rank())
+      result[communities.clients[u]] = {std::move(theta.mean), std::move(theta.sd)};
+  }
+  return result;
+}
+
+}  // namespace
+
+Posteriors community_barycentres(mpi::Communicator& world, const Owner& owner, const Communities& communities,
+                                 const KeptUploads& uploads, const Gaussian& around, const AggregatorOptions& options) {
+  if (options.rule == Rule::mmd) return one_by_one(world, owner, communities, uploads, around, options);
+  const auto format = options.rule == Rule::kl ? mpi::FixedPoint::two_words() : options.format;
+  return scattered(world, owner, communities, uploads, around, options.rule, format);
+}
+
+}  // namespace fedpp::federation

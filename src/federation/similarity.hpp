@@ -1,0 +1,26 @@
+// How alike two clients' encoders are, from their embeddings of the same probe points (spec 2.4, item 1).
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace fedpp::federation {
+
+enum class Similarity { kMeanOfCosines, kCosineOfMeans, kCentredGram };
+
+/// The similarity of aggregation.similarity. Throws UserError for another name.
+Similarity similarity_from(std::string_view name);
+
+/// A vector of length 1 (all zeros where the embeddings say nothing or are not finite), such that the similarity of two
+/// clients is the inner product of theirs: this is what a client sends, not its embeddings.
+///   mean of cosines   [n x D] each embedding over its length, over sqrt(n)
+///   cosine of means   [D]     the mean embedding over its length
+///   centred Gram      [n x n] H E'E H over its Frobenius norm (centred kernel alignment): blind to rotations of E
+/// \param h [D x n] column-major
+std::vector<double> signature(Similarity similarity, std::span<const double> h, std::size_t dimension);
+
+/// [K][K] inner products of signatures of one kind.
+std::vector<double> similarities(const std::vector<const std::vector<double>*>& signatures);
+
+}  // namespace fedpp::federation

@@ -1,0 +1,44 @@
+// "ditto": Li, Hu, Beirami, Smith, "Ditto: fair and robust federated learning through personalization" (ICML 2021),
+// its objective of two levels, h_i(v; w) = f_i(v) + lambda/2 |v - w|^2, and Algorithm 1: beside the shared model w,
+// found by FedAvg, each client keeps a personal one v that minimises its loss + lambda/2 |v - w|^2 and is scored; only
+// w's update is sent.
+#include "federation/strategies/fedavg.hpp"
+#include "federation/strategies/proximal.hpp"
+#include "federation/strategies/strategies.hpp"
+#include "model/mixing.hpp"
+
+namespace fedpp::federation {
+
+namespace {
+
+class Ditto final : public Strategy {
+ public:
+  explicit Ditto(double proximal) : proximal_(proximal) {}
+  std::vector<model::LocalReport> train(const std::vector<model::Client*>& participants, const LocalWork& work,
+                                        Uploads& uploads) const override {
+    // 1. The shared model's epochs, in the client's place: its personal state comes back afterwards.
+    std::vector<model::ClientState> personal;
+    for (const auto* client : participants) personal.push_back(client->state);
+    const auto shared = epochs_from_received(participants, work, work.initial);
+    uploads = own_posteriors(participants, shared);
+    for (std::size_t k = 0; k < participants.size(); ++k) participants[k]->state = std::move(personal[k]);
+    // 2. The personal model's epochs, drawn to what was received; at first participation it starts there.
+    for (auto* client : participants)
+      if (!client->state.started)
+        model::restart_from(*client, work.received.of(client->id), work.options.training.sd_map);
+    auto reports = model::local_update(participants, around_received(work, participants, proximal_), work.options,
+                                       work.seed, work.round);
+    for (std::size_t k = 0; k < participants.size(); ++k)
+      if (!reports[k].failure) reports[k].failure = shared[k].failure;
+    return reports;
+  }
+
+ private:
+  double proximal_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Strategy> ditto_strategy(double proximal) { return std::make_unique<Ditto>(proximal); }
+
+}  // namespace fedpp::federation

@@ -1,0 +1,31 @@
+// "fedprox": Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith, "Federated optimization in heterogeneous networks" (MLSys
+// 2020), equation (2): the loss plus mu/2 |w - w_t|^2, w_t what was received. Here the proximal term is the divergence
+// to N(w_t, 1/mu): its part in r is mu/2 (r - w_t)^2 for kl.
+#include "federation/strategies/fedavg.hpp"
+#include "federation/strategies/proximal.hpp"
+#include "federation/strategies/strategies.hpp"
+
+namespace fedpp::federation {
+
+namespace {
+
+class FedProx final : public Strategy {
+ public:
+  explicit FedProx(double proximal) : proximal_(proximal) {}
+  std::vector<model::LocalReport> train(const std::vector<model::Client*>& participants, const LocalWork& work,
+                                        Uploads& uploads) const override {
+    auto reports = epochs_from_received(participants, work, around_received(work, participants, proximal_));
+    uploads = own_posteriors(participants, reports);
+    return reports;
+  }
+  bool scores_received() const override { return true; }
+
+ private:
+  double proximal_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Strategy> fedprox_strategy(double proximal) { return std::make_unique<FedProx>(proximal); }
+
+}  // namespace fedpp::federation

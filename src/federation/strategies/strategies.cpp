@@ -1,0 +1,25 @@
+#include "federation/strategies/strategies.hpp"
+
+#include "config/error.hpp"
+
+namespace fedpp::federation {
+
+std::unique_ptr<const Strategy> make_strategy(const std::string& mode, double proximal) {
+  if (mode == "federated") return bayesian_strategy();
+  if (mode == "local") return local_strategy();
+  if (mode == "fedavg") return fedavg_strategy();
+  if (mode == "fedprox") return fedprox_strategy(proximal);
+  if (mode == "per-fedavg") return per_fedavg_strategy();
+  if (mode == "ditto") return ditto_strategy(proximal);
+  throw UserError("federation.mode = '" + mode + "': choose federated, local, fedavg, fedprox, per-fedavg or ditto");
+}
+
+Uploads own_posteriors(const std::vector<model::Client*>& participants,
+                       const std::vector<model::LocalReport>& reports) {
+  Uploads uploads;
+  for (std::size_t k = 0; k < participants.size(); ++k)
+    if (!reports[k].failure) uploads[participants[k]->id] = participants[k]->state.weights;
+  return uploads;
+}
+
+}  // namespace fedpp::federation

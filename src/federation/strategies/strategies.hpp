@@ -1,0 +1,17 @@
+// The strategies, one a file.
+#pragma once
+
+#include <memory>
+
+#include "federation/strategies/strategy.hpp"
+
+namespace fedpp::federation {
+
+std::unique_ptr<const Strategy> bayesian_strategy();
+std::unique_ptr<const Strategy> local_strategy();
+std::unique_ptr<const Strategy> fedavg_strategy();
+std::unique_ptr<const Strategy> fedprox_strategy(double proximal);
+std::unique_ptr<const Strategy> per_fedavg_strategy();
+std::unique_ptr<const Strategy> ditto_strategy(double proximal);
+
+}  // namespace fedpp::federation

@@ -1,0 +1,50 @@
+// How a federation trains its clients (federation.mode): what a participant starts from and is drawn to, what it sends,
+// and what a client is scored with. The server's side (which uploads make up what a client receives) is
+// aggregation.scope. Each strategy is one file, with the paper and equations that it follows; weights there are w, here
+// Gaussians N(r, delta^2), and "the loss" is -ELBO without the weights' divergence.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/local_update.hpp"
+
+namespace fedpp::federation {
+
+/// One round's work on one rank.
+struct LocalWork {
+  const model::Priors& received;          ///< what each client got from the server
+  const model::WeightPosterior& initial;  ///< the distribution before the first round
+  model::LocalOptions options;
+  std::uint64_t seed;
+  std::int64_t round;
+};
+
+/// What clients send, by client.
+using Uploads = std::map<std::int64_t, model::WeightPosterior>;
+
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+
+  /// Local epochs of this rank's participants. Their states end up as what they keep; `uploads` gets what those that
+  /// did not fail send. A client's result must not depend on which others are on its rank.
+  virtual std::vector<model::LocalReport> train(const std::vector<model::Client*>& participants, const LocalWork& work,
+                                                Uploads& uploads) const = 0;
+
+  /// Whether uploads go to the server.
+  virtual bool exchanges() const { return true; }
+
+  /// Whether clients are scored with what they received (else with their own posterior of the weights).
+  virtual bool scores_received() const { return false; }
+};
+
+/// The strategy of federation.mode; `proximal`: federation.proximal. Throws UserError for another name.
+std::unique_ptr<const Strategy> make_strategy(const std::string& mode, double proximal);
+
+/// The weights of the participants that did not fail: what is sent where a client's own posterior is.
+Uploads own_posteriors(const std::vector<model::Client*>& participants, const std::vector<model::LocalReport>& reports);
+
+}  // namespace fedpp::federation

@@ -1,0 +1,95 @@
+#include "model/frozen_prediction.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "gpu/expectation.hpp"
+#include "gpu/kernels.hpp"
+
+namespace fedpp::model {
+
+namespace {
+
+constexpr std::uint32_t kFrozenRound = 0xFFFFFFFDu;  // keys of these draws, apart from the rounds' and the others'
+
+std::vector<WeightPosterior> weights_of(const std::vector<ClientPoints>& points) {
+  std::vector<WeightPosterior> weights;
+  for (const auto& p : points) weights.push_back(p.client->state.weights);
+  return weights;
+}
+
+}  // namespace
+
+FrozenPrediction::FrozenPrediction(const std::vector<ClientPoints>& points, const PredictionOptions& options)
+    : points_(points),
+      options_(options),
+      batch_(points, weights_of(points), options.samples, options.model.jitter, false, false) {}
+
+std::vector<std::vector<RealisationPrediction>> FrozenPrediction::under(
+    const std::vector<WeightPosterior>& weights) const {
+  const gpu::Region region("fedpp::frozen_prediction");
+  const auto& b = batch_.batch();
+  const auto& f = batch_.fields();
+  std::vector<double> mean, sd;
+  for (const auto& w : weights) {
+    mean.insert(mean.end(), w.mean.begin(), w.mean.end());
+    sd.insert(sd.end(), w.sd.begin(), w.sd.end());
+  }
+  Kokkos::deep_copy(f.mean, gpu::to_device<double>("mean", mean));
+  Kokkos::deep_copy(f.sd, gpu::to_device<double>("sd", sd));
+  Kokkos::deep_copy(f.info, 0);
+  gpu::draw_weights(exec_, b, f, {options_.seed, kFrozenRound, 0, 0});
+  gpu::embed(exec_, b, f, batch_.encoder());
+  gpu::factorise(exec_, b, f);
+  gpu::features(exec_, b, f);
+  gpu::moments(exec_, b, f);
+  exec_.fence();
+
+  // [realisation][sample][columns]; the rate bound comes in afterwards, so that one launch serves all clients.
+  std::vector<double> moments, variance, log_sigmoid, sigmoid;
+  std::vector<int> info;
+  gpu::to_host(f.projection, moments);
+  gpu::to_host(f.variance, variance);
+  gpu::to_host(f.info, info);
+  const auto each_problem = [&](const auto& visit) {
+    std::size_t at = 0;
+    for (std::size_t k = 0; k < points_.size(); ++k)
+      for (int i = batch_.realisation_begin(static_cast<int>(k)); i < batch_.realisation_begin(static_cast<int>(k) + 1);
+           ++i)
+        for (int s = 0; s < options_.samples; ++s, at += static_cast<std::size_t>(batch_.columns(i)))
+          visit(k, i, s, at);
+  };
+  each_problem([&](std::size_t k, int i, int, std::size_t at) {
+    for (int j = 0; j < batch_.columns(i); ++j) moments[at + j] += points_[k].client->state.offset;
+  });
+  const gpu::Array<double> log_intensity("log_intensity", moments.size()), intensity("intensity", moments.size());
+  gpu::expected_intensity(exec_, gpu::to_device<double>("mean", moments), f.variance, 1.0, log_intensity, intensity);
+  exec_.fence();
+  gpu::to_host(log_intensity, log_sigmoid);
+  gpu::to_host(intensity, sigmoid);
+
+  std::vector<std::vector<RealisationPrediction>> result(points_.size());
+  each_problem([&](std::size_t k, int i, int s, std::size_t at) {
+    const auto n = static_cast<std::size_t>(batch_.columns(i));
+    const double rate = points_[k].client->state.rate, share = 1.0 / options_.samples;
+    if (s == 0) {
+      RealisationPrediction p;
+      p.rate = rate;
+      p.expected_log_intensity.assign(n, 0.0);
+      p.expected_intensity.assign(n, 0.0);
+      result[k].push_back(std::move(p));
+    }
+    auto& p = result[k].back();
+    const bool failed = info[static_cast<std::size_t>(i) * options_.samples + s] != 0;
+    const double valid = failed ? std::numeric_limits<double>::quiet_NaN() : 1.0;
+    p.mean.insert(p.mean.end(), moments.begin() + at, moments.begin() + at + n);
+    p.variance.insert(p.variance.end(), variance.begin() + at, variance.begin() + at + n);
+    for (std::size_t j = 0; j < n; ++j) {
+      p.expected_log_intensity[j] += valid * share * (log_sigmoid[at + j] + std::log(rate));
+      p.expected_intensity[j] += valid * share * rate * sigmoid[at + j];
+    }
+  });
+  return result;
+}
+
+}  // namespace fedpp::model

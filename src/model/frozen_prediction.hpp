@@ -1,0 +1,30 @@
+// Predictions with q(v), m and nu held, for many choices of the weights' posterior: what a client asks when it chooses
+// where its weights start (spec 2.5).
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "model/client_batch.hpp"
+#include "model/prediction.hpp"
+
+namespace fedpp::model {
+
+class FrozenPrediction {
+ public:
+  /// Held-out points of clients that took part, with the clients' present q(v), m and nu. One batch: its fields must
+  /// fit into memory (blocks_of). `options`: model, samples, seed. The points must outlive this.
+  FrozenPrediction(const std::vector<ClientPoints>& points, const PredictionOptions& options);
+
+  /// [client][realisation] under these posteriors, in the order of the points; the draws are the same at every call.
+  /// NaN where a factorisation fails.
+  std::vector<std::vector<RealisationPrediction>> under(const std::vector<WeightPosterior>& weights) const;
+
+ private:
+  std::vector<ClientPoints> points_;
+  PredictionOptions options_;
+  gpu::Exec exec_;
+  ClientBatch batch_;
+};
+
+}  // namespace fedpp::model

@@ -1,0 +1,19 @@
+// Between the prior that a client received and its own posterior of the weights (spec 2.5).
+#pragma once
+
+#include "config/options.hpp"
+#include "model/client.hpp"
+
+namespace fedpp::model {
+
+/// r~ = lambda r + (1 - lambda) mu, delta~ = lambda delta + (1 - lambda) sigma: the geodesic of the Wasserstein-2
+/// distance, from the prior (lambda = 0) to the client's own (1).
+WeightPosterior between(const WeightPosterior& prior, const WeightPosterior& own, double lambda);
+
+/// Local epochs of the client go on from `weights`; Adam keeps its moments. \param sd_map training.sd_map
+void start_from(Client& client, WeightPosterior weights, const std::string& sd_map);
+
+/// The same with Adam's state as at first participation.
+void restart_from(Client& client, const WeightPosterior& weights, const std::string& sd_map);
+
+}  // namespace fedpp::model

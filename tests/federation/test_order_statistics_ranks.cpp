@@ -1,0 +1,129 @@
+// Medians and trimmed means against sorted numbers, and the same bits on any ranks.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "federation/aggregator.hpp"
+#include "federation/order_statistics.hpp"
+#include "mpi/communicator.hpp"
+#include "reference.hpp"
+
+namespace {
+using namespace fedpp::federation;
+using fedpp::mpi::Communicator;
+using fedpp::mpi::FixedPoint;
+
+/// [clients][n] with ties, negative numbers, zeros of both signs and magnitudes far apart.
+Columns random_columns(int clients, std::size_t n, unsigned seed) {
+  std::mt19937 engine(seed);
+  std::normal_distribution<double> normal;
+  Columns columns;
+  for (int c = 0; c < clients; ++c) {
+    columns.emplace_back();
+    for (std::size_t j = 0; j < n; ++j) {
+      const double x = normal(engine);
+      columns.back().push_back(j % 4 == 0   ? std::round(x)
+                               : j % 4 == 1 ? std::copysign(0.0, x)
+                               : j % 4 == 2 ? x
+                                            : x * std::exp(9 * x));
+    }
+  }
+  return columns;
+}
+
+std::vector<double> sorted_column(const Columns& columns, std::size_t j) {
+  std::vector<double> all;
+  for (const auto& client : columns) all.push_back(client[j]);
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+TEST(OrderStatistics, are_those_of_the_sorted_numbers_on_any_ranks) {
+  auto comm = Communicator::world();
+  CommunicatorSums sums(comm);
+  constexpr std::size_t n = 9;
+  for (const int clients : {1, 2, 7, 20}) {
+    const auto all = random_columns(clients, n, 3 + clients);
+    Columns mine;
+    for (int c = 0; c < clients; ++c)
+      if (c % comm.size() == comm.rank()) mine.push_back(all[c]);
+    for (const int rank : {1, (clients + 1) / 2, clients}) {
+      const auto found = order_statistic(sums, mine, n, rank, "test");
+      for (std::size_t j = 0; j < n; ++j) EXPECT_EQ(found[j], sorted_column(all, j)[rank - 1]);
+    }
+    const auto middle = medians(sums, mine, n, clients, "test");
+    for (std::size_t j = 0; j < n; ++j) {
+      const auto column = sorted_column(all, j);
+      EXPECT_EQ(middle[j], 0.5 * column[(clients - 1) / 2] + 0.5 * column[clients / 2]);
+    }
+    for (const double trim : {0.0, 0.1, 0.3, 0.49}) {
+      const auto means = trimmed_means(sums, mine, n, clients, trim, "test");
+      for (std::size_t j = 0; j < n; ++j) {
+        const auto column = sorted_column(all, j);
+        const auto cut = static_cast<std::size_t>(trim * clients);
+        long double sum = 0;
+        for (std::size_t k = cut; k < column.size() - cut; ++k) sum += column[k];
+        const auto expected = static_cast<double>(sum / static_cast<long double>(column.size() - 2 * cut));
+        EXPECT_NEAR(means[j], expected, 1e-12 * std::max(1.0, std::fabs(column.back()) + std::fabs(column.front())));
+      }
+    }
+  }
+}
+
+class RobustRules : public testing::TestWithParam<Rule> {};
+
+TEST_P(RobustRules, theta_is_the_same_on_any_ranks_and_hostile_uploads_hardly_move_it) {
+  auto comm = Communicator::world();
+  CommunicatorSums over_ranks(comm);
+  LocalSums alone;
+  auto input = reference::random_case(21, 5, 0.2, 0.1, 0.2, 4);
+  const Gaussian theta{std::vector<double>(5, 0.1), std::vector<double>(5, 0.3)};
+  const auto barycentre = [&](Sums& sums, Estimator estimator, bool split) {
+    std::vector<Upload> mine;
+    for (const auto& upload : input.views())
+      if (!split || upload.client % comm.size() == comm.rank()) mine.push_back(upload);
+    return Aggregator({GetParam(), FixedPoint::one_word(20), 0, estimator, 0.25}, sums).aggregate(theta, mine).theta;
+  };
+  const auto honest = barycentre(alone, Estimator::kMean, false);
+  for (int c = 0; c < 4; ++c)  // a fifth of the clients
+    for (double& r : input.uploads[c].mean) r += 1e3;
+  EXPECT_GT(barycentre(alone, Estimator::kMean, false).mean[0], 100);
+  for (const auto estimator : {Estimator::kMedian, Estimator::kTrimmedMean}) {
+    const auto result = barycentre(over_ranks, estimator, true), one = barycentre(alone, estimator, false);
+    EXPECT_EQ(result.mean, one.mean);
+    EXPECT_EQ(result.sd, one.sd);
+    for (std::size_t p = 0; p < 5; ++p) {
+      EXPECT_NEAR(result.mean[p], honest.mean[p], 0.1);
+      EXPECT_NEAR(std::log(result.sd[p] / honest.sd[p]), 0, 0.7);
+    }
+  }
+}
+
+TEST_P(RobustRules, of_clients_that_agree_all_estimators_give_the_same) {
+  LocalSums sums;
+  reference::Case input = reference::random_case(1, 4, 0.2, 1, 0.2, 9);
+  for (int c = 0; c < 5; ++c) {
+    input.uploads.push_back(input.uploads.front());
+    input.weights.push_back(1);
+  }
+  const Gaussian theta{std::vector<double>(4, 0.1), std::vector<double>(4, 0.3)};
+  for (const auto estimator : {Estimator::kMean, Estimator::kMedian, Estimator::kTrimmedMean}) {
+    const auto views = input.views();
+    const auto result =
+        Aggregator({GetParam(), FixedPoint::two_words(), 0, estimator, 0.2}, sums).aggregate(theta, views).theta;
+    for (std::size_t p = 0; p < 4; ++p) {
+      EXPECT_NEAR(result.mean[p], input.uploads[0].mean[p], 1e-12);
+      EXPECT_NEAR(result.sd[p], input.uploads[0].sd[p], 1e-12);
+    }
+  }
+}
+
+std::string name_of(const testing::TestParamInfo<Rule>& info) {
+  const char* names[] = {"kl", "w2", "fedavg"};
+  return names[static_cast<int>(info.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(Robust, RobustRules, testing::Values(Rule::kl, Rule::w2, Rule::fedavg), name_of);
+}  // namespace
