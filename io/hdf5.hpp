@@ -12,7 +12,7 @@
 
 namespace fedpp::io {
 
-/// HDF5's identifier (hid_t, checked in hdf5.cpp).
+/// HDF5's identifier (hid_t, checked in hdf5_detail.hpp).
 using Hdf5Id = std::int64_t;
 
 /// Owns one HDF5 identifier. Move only.
