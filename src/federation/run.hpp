@@ -30,7 +30,7 @@ struct TrainingRequest {
   /// where there is none.
   bool automatic = false;
   bool accept_changes = false;  ///< kResume under another configuration
-  bool best = true;        ///< kAdapt, kContinue: from its best round by validation, else from its last
+  bool best = true;             ///< kAdapt, kContinue: from its best round by validation, else from its last
 };
 int run_training(const config::Config& config, const TrainingRequest& request, mpi::Communicator& world);
 

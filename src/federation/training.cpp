@@ -1,16 +1,11 @@
 // fedpp train: the round loop (spec 2.0).
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <csignal>
-#include <cstring>
-#include <filesystem>
-#include <memory>
 #include <optional>
 
 #include "config/dump.hpp"
@@ -22,6 +17,7 @@
 #include "federation/configuration_changes.hpp"
 #include "federation/local_starts.hpp"
 #include "federation/machine.hpp"
+#include "federation/output_folder.hpp"
 #include "federation/participants.hpp"
 #include "federation/personal_priors.hpp"
 #include "federation/phases.hpp"
@@ -33,8 +29,6 @@
 #include "federation/strategies/strategy.hpp"
 #include "gpu/runtime.hpp"
 #include "io/atomic_file.hpp"
-#include "io/checkpoint_file.hpp"
-#include "io/directory_lock.hpp"
 #include "model/local_update.hpp"
 #include "mpi/turns.hpp"
 
@@ -391,63 +385,6 @@ class Trainer {
   int failed_checkpoints_ = 0;  ///< in a row
 };
 
-/// The folder for results: made on rank 0 and locked against other runs until the end of this one; taken away again
-/// where the run fails before it has left anything in it.
-class Folder {
- public:
-  /// Collective. A finished or running job's results are not overwritten by a new one.
-  Folder(const config::Config& config, const TrainingRequest& request, mpi::Communicator& world) {
-    mpi::together(world, [&] {
-      if (world.is_root()) prepare(config.output.directory, request);
-    });
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    lock_.reset();
-    std::error_code not_empty;
-    for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder) std::filesystem::remove(*folder, not_empty);
-  }
-
-  bool locked() const { return !lock_ || lock_->effective(); }
-
- private:
-  void prepare(const std::string& directory, const TrainingRequest& request) {
-    std::error_code failed;
-    const bool resume = request.start == Start::kResume;
-    if (resume && request.checkpoint.empty() && !std::filesystem::is_directory(directory, failed))
-      throw UserError(fmt::format("{} holds no checkpoint: there is no such folder; train there first", directory));
-    std::filesystem::path part;
-    std::vector<std::filesystem::path> made;
-    for (const auto& name : std::filesystem::path(directory)) {
-      part /= name;
-      if (!name.empty() && !std::filesystem::exists(part, failed)) made.push_back(part);
-    }
-    std::filesystem::create_directories(directory, failed);
-    if (failed)
-      throw UserError(
-          fmt::format("output.directory = {}: the folder cannot be made ({})", directory, failed.message()));
-    made_ = std::move(made);
-    if (!resume && !request.automatic && io::newest_checkpoint(directory))
-      throw UserError(
-          fmt::format("{} holds checkpoints of an earlier run: go on from them with --resume, or choose another "
-                      "folder with --out",
-                      directory));
-    if (access(directory.c_str(), W_OK) != 0)
-      throw UserError(
-          fmt::format("output.directory = {}: the folder cannot be written to ({}): choose another with --out",
-                      directory, std::strerror(errno)));
-    try {
-      lock_ = std::make_unique<io::DirectoryLock>(directory, whereabouts());
-    } catch (const io::Error& error) {
-      throw UserError(error.what());
-    }
-  }
-
-  std::vector<std::filesystem::path> made_;  ///< from the outermost; only empty ones can be removed
-  std::unique_ptr<io::DirectoryLock> lock_;  ///< on rank 0
-};
-
 /// Beside the results.
 void archive_configuration(const config::Config& config, mpi::Communicator& world) {
   mpi::together(world, [&] {
@@ -515,7 +452,7 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   }
   const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
   const auto ranks = examine_ranks(world);
-  const Folder folder(config, request, world);
+  const OutputFolder folder(config, request, world);
   std::vector<std::string> passed_over;
   if (request.automatic) {
     const auto intact = newest_intact_of(config, world, &passed_over);

@@ -105,7 +105,7 @@ TEST(Ledger, counts_what_leaves_the_rank_by_kind) {
     EXPECT_EQ(comm.ledger().entries().count("broadcast theta"), comm.is_root() ? 1u : 0u);
   }
   const auto all = comm.ledger_of_all_ranks();
-  const auto table = Ledger::table(all);
+  const auto table = fedpp::mpi::Ledger::table(all);
   if (!comm.is_root()) {
     EXPECT_TRUE(all.empty());
   } else if (!alone) {
