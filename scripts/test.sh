@@ -10,4 +10,5 @@ scripts/install-packages.sh
 scripts/build.sh "$@"
 
 . scripts/mpi-environment.sh
-ctest --preset "$preset" -j "${FEDPP_TEST_JOBS:-$(nproc)}"
+# shellcheck disable=SC2086  # FEDPP_CTEST_OPTIONS holds several words, as "-LE paper"
+ctest --preset "$preset" -j "${FEDPP_TEST_JOBS:-$(nproc)}" ${FEDPP_CTEST_OPTIONS:-}
