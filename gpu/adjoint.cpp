@@ -6,6 +6,7 @@
 // and the encoder's own adjoint between the last two, from dJ/dh at columns and inducing points.
 // kbar = L^-T dJ/dV because dJ/dV = rho mu_v' + (I - Sigma_v) V alpha: one matrix product a tile instead of two and a
 // solve.
+#include "gpu/cost.hpp"
 #include "gpu/dense.hpp"
 #include "gpu/encoder.hpp"
 #include "gpu/kernels.hpp"
@@ -239,6 +240,16 @@ void collect(const Exec& exec, const Batch& b, const Fields& f) {
 }
 
 }  // namespace
+
+/// prepare: F'F (half), L^-T of it. tiles: B V, V alpha V' (half), V rho, row sums of G, h G', h_z G; reads V, k, h,
+/// writes dJ/dh. finish: B S, L' Lbar (half), two solves, h_z G_zz.
+Cost adjoint_cost(const ClientExtent& c, const RealisationExtent& r) {
+  const double m = r.inducing, n = r.columns, d = c.encoder.dimension, m3 = m * m * m;
+  const Cost prepare{2 * m3, 8 * 3 * m * m};
+  const Cost tiles{n * (3 * m * m + 4 * m + 4 * d * m), 8 * n * (2 * m + 2 * d)};
+  const Cost finish{2 * m3 + m3 + 2 * m3 + 2 * d * m * m, 8 * (4 * m * m + 2 * d * m)};
+  return c.samples * (prepare + tiles + finish);
+}
 
 void embed(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOperator& encoder, bool batch_only) {
   const Region region("fedpp::embed");

@@ -530,6 +530,20 @@ class AttentionFamily : public EncoderFamily {
                (tokens / kItems + streams) * encoder.weights();
     return total;
   }
+
+  /// Beside the layers' matrices: q'k and v of every (item, earlier token), and in the adjoint of items and of tokens
+  /// seven such products. A point stands in the middle of its stream, taken on the average.
+  Operations operations(const Encoder& e, const std::vector<int>& streams, Index points) const override {
+    double tokens = 0, squares = 0;
+    for (const double length : streams) {
+      tokens += length;
+      squares += length * length;
+    }
+    const double by_points = tokens > 0 ? 0.5 * static_cast<double>(points) * squares / tokens : 0;
+    const double pairs = by_points * e.layers + 0.5 * squares * (e.layers - 1);
+    const Operations layers = EncoderFamily::operations(e, streams, points);
+    return {layers.embed + 4 * e.width * pairs, layers.adjoint + 14 * e.width * pairs};
+  }
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // K(z,z) and its Cholesky factor per problem, with the jitter policy of spec 1.4 inside the kernel.
+#include "gpu/cost.hpp"
 #include "gpu/kernel_matrix.hpp"
 #include "gpu/kernels.hpp"
 #include "gpu/pieces.hpp"
@@ -59,6 +60,12 @@ void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit,
 }
 
 }  // namespace
+
+/// h_z'h_z [M x M], Cholesky; reads h_z, writes K and L.
+Cost factorise_cost(const ClientExtent& c, const RealisationExtent& r) {
+  const double m = r.inducing, d = c.encoder.dimension;
+  return c.samples * Cost{d * m * m + m * m * m / 3, 8 * (d * m + 2 * m * m)};
+}
 
 void factorise(const Exec& exec, const Batch& batch, const Fields& fields, double jitter_limit, bool batch_only) {
   with_dense([&]<class D>() { run<D>(exec, batch, fields, jitter_limit, batch_only); });

@@ -1,4 +1,5 @@
 // V = L^-1 kappa(z, t) at a realisation's columns, and the moments of f there (spec 1.2).
+#include "gpu/cost.hpp"
 #include "gpu/kernel_matrix.hpp"
 #include "gpu/kernels.hpp"
 
@@ -75,6 +76,18 @@ void run_moments(const Exec& exec, const Batch& b, const Fields& f, bool batch_o
 }
 
 }  // namespace
+
+/// h_z'h and L^-1 k; reads h, writes k and V.
+Cost features_cost(const ClientExtent& c, const RealisationExtent& r) {
+  const double m = r.inducing, n = r.columns, d = c.encoder.dimension;
+  return c.samples * Cost{2 * d * m * n + m * m * n, 8 * n * (d + 2 * m)};
+}
+
+/// F V, three scalar products a column; reads V, writes mean and variance.
+Cost moments_cost(const ClientExtent& c, const RealisationExtent& r) {
+  const double m = r.inducing, n = r.columns;
+  return c.samples * Cost{m * m * n + 6 * m * n, 8 * n * (m + 2)};
+}
 
 void features(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only) {
   with_dense([&]<class D>() { run_features<D>(exec, batch, fields, batch_only); });

@@ -106,6 +106,9 @@ class DeepKernelFamily : public EncoderFamily {
     return std::make_unique<TimeOperator>(EncoderKind::kDeepKernel);
   }
   Index workspace(const Encoder&, Index, Index, Index, Index, bool) const override { return 0; }
+  Operations operations(const Encoder& e, const std::vector<int>&, Index points) const override {
+    return {2.0 * e.weights() * points, 2.0 * e.weights() * points};  // W [x; 1]; hbar [x; 1]'
+  }
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // The closed-form update of q(v) (spec 1.4): Sigma_v^-1 = I + E_w[V alpha V'], mu_v = Sigma_v E_w[V (beta - alpha nu)].
+#include "gpu/cost.hpp"
 #include "gpu/dense.hpp"
 #include "gpu/kernels.hpp"
 
@@ -104,6 +105,12 @@ void solve(const Exec& exec, const Batch& b, const Fields& f) {
 }
 
 }  // namespace
+
+/// V alpha V' and V (beta - alpha nu) of every sample; Cholesky and inverse factor once. Reads V.
+Cost variational_cost(const ClientExtent& c, const RealisationExtent& r) {
+  const double m = r.inducing, n = r.columns;
+  return c.samples * Cost{m * m * n + 2 * m * n, 8 * n * m} + Cost{2 * m * m * m / 3 + 2 * m * m, 8 * (m * m + 2 * n)};
+}
 
 void update_variational(const Exec& exec, const Batch& batch, const Fields& fields) {
   with_dense([&]<class D>() {

@@ -64,6 +64,13 @@ struct Seen {
 
 }  // namespace
 
+std::vector<gpu::RealisationExtent> extents_of(const ClientPoints& points, int client) {
+  std::vector<gpu::RealisationExtent> extents;
+  for (std::size_t i = 0; i < points.realisations->size(); ++i)
+    extents.push_back(extent(client, *points.client, (*points.realisations)[i], i));
+  return extents;
+}
+
 ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights,
                          int samples, double jitter, bool with_gradient, bool spread)
     : samples_(samples) {
@@ -168,9 +175,8 @@ std::vector<std::pair<int, int>> blocks_of(const std::vector<ClientPoints>& clie
   for (int k = 0; k < static_cast<int>(clients.size()); ++k) {
     const Client& c = *clients[k].client;
     double doubles = 0;
-    for (std::size_t i = 0; i < c.inducing.size(); ++i)
-      doubles += static_cast<double>(gpu::field_doubles({samples, c.embedding.encoder},
-                                                        extent(0, c, (*clients[k].realisations)[i], i), with_gradient));
+    for (const auto& realisation : extents_of(clients[k]))
+      doubles += static_cast<double>(gpu::field_doubles({samples, c.embedding.encoder}, realisation, with_gradient));
     const double mb = doubles * sizeof(double) / 1e6;
     if (blocks.empty() || used + mb > workspace_mb) {
       blocks.emplace_back(k, k);

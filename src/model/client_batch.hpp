@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gpu/adam.hpp"
+#include "gpu/cost.hpp"
 #include "gpu/fields.hpp"
 #include "model/client.hpp"
 
@@ -15,6 +16,9 @@ struct ClientPoints {
   const Client* client = nullptr;
   const std::vector<data::Realisation>* realisations = nullptr;  ///< as many as client->inducing
 };
+
+/// Extents of a client's realisations in a batch where it is number `client`.
+std::vector<gpu::RealisationExtent> extents_of(const ClientPoints& points, int client = 0);
 
 class ClientBatch {
  public:
