@@ -7,9 +7,9 @@ namespace fedpp::gpu {
 
 namespace {
 
-// Per team: V sqrt(alpha) [M x T], one sample's product [M x M], beta - alpha nu [T].
+// Per team: V alpha [M x T], one sample's V (beta - alpha nu) [M].
 KOKKOS_INLINE_FUNCTION Index accumulate_scratch(const Batch& b) {
-  return static_cast<Index>(b.most_inducing) * (b.most_tile + b.most_inducing) + b.most_tile;
+  return static_cast<Index>(b.most_inducing) * (b.most_tile + 1);
 }
 
 /// Per tile: lower triangle of mean_s V alpha V' and mean_s V (beta - alpha nu).
@@ -29,24 +29,18 @@ void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
         double* vector = f.tile_vector.data() + b.tile_vector(tile);  // [M]
         Scratch scratch(member, accumulate_scratch(b));
         double* scaled = scratch.take(static_cast<Index>(m) * n);
-        double* product = scratch.take(static_cast<Index>(m) * m);
-        double* residual = scratch.take(n);
+        double* product = scratch.take(m);
         const double share = 1.0 / samples;
-        team_for(member, n, [=](Index c) { residual[c] = beta[c] - alpha[c] * offset; });
         for (int s = 0; s < samples; ++s) {
           const double* v = f.v.data() + b.matrix(b.problem(i) + s) + static_cast<Index>(first) * m;
           team_for_2d(member, m, n, [=](int r, int c) {
             const Index at = r + static_cast<Index>(c) * m;
-            scaled[at] = v[at] * math::sqrt(alpha[c]);
+            scaled[at] = v[at] * alpha[c];
           });
+          team_matrix_vector(member, m, n, v, m, [=](int c) { return beta[c] - alpha[c] * offset; }, product);
           member.team_barrier();
-          D::syrk(member, m, n, scaled, m, product, m);
-          team_for_2d(member, m, m, [=](int r, int c) {
-            if (r < c) return;
-            const Index at = r + static_cast<Index>(c) * m;
-            square[at] = share * product[at] + (s == 0 ? 0 : square[at]);
-          });
-          D::gemm(member, Op::kNone, Op::kNone, m, 1, n, share, v, m, residual, n, s == 0 ? 0.0 : 1.0, vector, m);
+          team_for(member, m, [=](Index r) { vector[r] = share * product[r] + (s == 0 ? 0 : vector[r]); });
+          D::symmetric(member, m, n, share, v, m, scaled, m, s == 0 ? 0.0 : 1.0, square, m);
         }
       });
 }
@@ -69,26 +63,21 @@ void solve(const Exec& exec, const Batch& b, const Fields& f) {
         double* rhs = scratch.take(m);
         double* half = scratch.take(m);
         const int tile_begin = b.tile_begin(i), tile_end = b.tile_begin(i + 1);
-        team_for_2d(member, m, m, [=](int r, int c) {
-          if (r < c) return;
-          const Index at = r + static_cast<Index>(c) * m;
-          double sum = r == c ? 1 : 0;
-          for (int tile = tile_begin; tile < tile_end; ++tile) sum += f.tile_square(b.tile_square(tile) + at);
-          a[at] = sum;
-        });
-        team_for(member, m, [=](Index r) {
-          double sum = 0;
-          for (int tile = tile_begin; tile < tile_end; ++tile) sum += f.tile_vector(b.tile_vector(tile) + r);
-          rhs[r] = sum;
-        });
+        team_for_2d(member, m, m, [=](int r, int c) { a[r + static_cast<Index>(c) * m] = r == c ? 1 : 0; });
+        team_for(member, m, [=](Index r) { rhs[r] = 0; });
+        member.team_barrier();
+        for (int tile = tile_begin; tile < tile_end; ++tile) {  // each is read once, from front to back
+          const double* square = f.tile_square.data() + b.tile_square(tile);
+          const double* vector = f.tile_vector.data() + b.tile_vector(tile);
+          team_for(member, static_cast<Index>(m) * m, [=](Index at) { a[at] += square[at]; });
+          team_for(member, m, [=](Index r) { rhs[r] += vector[r]; });
+        }
         member.team_barrier();
         // A >= I: this fails only where a failed problem has filled V with what is not finite; info of factorise()
         // tells.
         D::potrf(member, m, a, m);
         double* factor = f.v_factor.data() + b.square(i);
-        team_for_2d(member, m, m, [=](int r, int c) { factor[r + static_cast<Index>(c) * m] = r == c ? 1 : 0; });
-        member.team_barrier();
-        D::trsm(member, Op::kNone, m, m, a, m, factor, m);
+        invert_lower<D>(member, m, a, factor);
         double* mu = f.v_mean.data() + b.vector(i);
         team_for(member, m, [=](Index r) {
           double sum = 0;
