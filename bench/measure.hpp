@@ -20,15 +20,18 @@ inline void report(benchmark::State& state, const gpu::Cost& cost, double second
   state.counters["resident_MB"] = 1e-6 * memory::peak_resident();
 }
 
-/// Times f(exec), finished, in every iteration; once before that without the clock.
-template <class F>
-void measure(benchmark::State& state, const gpu::Cost& cost, const F& f) {
+/// Times f(exec), finished, in every iteration, after prepare(exec); once before that without the clock.
+template <class F, class Prepare>
+void measure(benchmark::State& state, const gpu::Cost& cost, const F& f, const Prepare& prepare) {
   const gpu::Exec exec;
   memory::restart();
+  prepare(exec);
   f(exec);
   exec.fence();
   double total = 0;
   for (auto _ : state) {
+    prepare(exec);
+    exec.fence();
     const double start = now();
     f(exec);
     exec.fence();
@@ -37,6 +40,11 @@ void measure(benchmark::State& state, const gpu::Cost& cost, const F& f) {
     total += seconds;
   }
   report(state, cost, total / static_cast<double>(state.iterations()));
+}
+
+template <class F>
+void measure(benchmark::State& state, const gpu::Cost& cost, const F& f) {
+  measure(state, cost, f, [](const gpu::Exec&) {});
 }
 
 }  // namespace fedpp::bench

@@ -68,9 +68,7 @@ class Rounds {
       if (!session_.owns(c)) continue;
       mine.push_back(&session_.owned(c).model);
       scored.push_back(c);
-      for (const auto& r : model::extents_of({mine.back(), &mine.back()->training}))
-        cost_ += static_cast<double>(config.training.epochs) *
-                 gpu::local_epoch_cost({static_cast<int>(config.training.samples), mine.back()->embedding.encoder}, r);
+      cost_ += static_cast<double>(config.training.epochs) * model::epoch_cost(*mine.back(), config.training.samples);
     }
     Seconds seconds;
     const auto timed = [](double& sum, const auto& f) {
@@ -134,8 +132,7 @@ void rounds(benchmark::State& state, char name, mpi::Communicator& world) {
     const gpu::Cost cost{median(flops), median(bytes)};
     report(state, {world.max(cost.flops, "benchmark"), world.max(cost.bytes, "benchmark")}, median(update));
     const auto megaflops = static_cast<std::int64_t>(1e-6 * cost.flops);
-    state.counters["GF_all_ranks"] =
-        1e-3 * static_cast<double>(world.allreduce(megaflops, mpi::Op::sum, "benchmark"));
+    state.counters["GF_all_ranks"] = 1e-3 * static_cast<double>(world.allreduce(megaflops, mpi::Op::sum, "benchmark"));
     state.counters["update_s"] = median(update);
     state.counters["aggregate_s"] = median(aggregate);
     state.counters["validate_s"] = median(validate);

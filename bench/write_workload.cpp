@@ -1,5 +1,6 @@
-// fedpp_workload NAME FOLDER [CLIENTS]: a fixed workload as files, for other programs: run.toml and the data that it names
-// (for fedpp itself), clients.json (for bench/peer: the realisations that the clients train on, the initial prior).
+// fedpp_workload NAME FOLDER [CLIENTS]: a fixed workload as files, for other programs: run.toml and the data that it
+// names (for fedpp itself), clients.json (for bench/peer: the realisations that the clients train on, the initial
+// prior).
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -38,15 +39,16 @@ void write(char name, const std::string& folder, std::int64_t clients) {
       client.push_back(to_json(owned.model.training[i], owned.model.inducing[i]));
     all.push_back({{"rate", owned.model.state.rate}, {"realisations", client}});
   }
-  io::write_json(folder + "/clients.json", {{"window", config.model.window},
-                                            {"jitter", config.model.jitter},
-                                            {"width", config.model.width},
-                                            {"samples", config.training.samples},
-                                            {"epochs", config.training.epochs},
-                                            {"learning_rate", config.training.learning_rate},
-                                            {"prior_mean", session.initial_prior().mean},
-                                            {"prior_sd", session.initial_prior().sd},
-                                            {"clients", all}});
+  const nlohmann::json content{{"window", config.model.window},
+                               {"jitter", config.model.jitter},
+                               {"width", config.model.width},
+                               {"samples", config.training.samples},
+                               {"epochs", config.training.epochs},
+                               {"learning_rate", config.training.learning_rate},
+                               {"prior_mean", session.initial_prior().mean},
+                               {"prior_sd", session.initial_prior().sd},
+                               {"clients", all}};
+  io::write_json(folder + "/clients.json", content);
 }
 
 }  // namespace

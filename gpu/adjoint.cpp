@@ -23,7 +23,7 @@ KOKKOS_INLINE_FUNCTION Index prepare_scratch(const Batch& b) {
 template <class D>
 void prepare(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::adjoint::prepare", team_policy(exec, b.problems, prepare_scratch(b)),
+      "fedpp::adjoint::prepare"_label, team_policy(exec, b.problems, prepare_scratch(b)),
       KOKKOS_LAMBDA(const Member& member) {
         const int problem = member.league_rank();
         const int i = b.problem_realisation(problem);
@@ -55,7 +55,7 @@ KOKKOS_INLINE_FUNCTION Index tiles_scratch(const Batch& b) {
 template <class D>
 void tiles(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::adjoint::tiles", team_policy(exec, b.tasks, tiles_scratch(b)), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::adjoint::tiles"_label, team_policy(exec, b.tasks, tiles_scratch(b)), KOKKOS_LAMBDA(const Member& member) {
         const int task = member.league_rank();
         const int tile = b.task_tile(task), sample = b.task_sample(task);
         const double scale = f.tile_scale(tile);
@@ -136,7 +136,8 @@ KOKKOS_INLINE_FUNCTION Index finish_scratch(const Batch& b) {
 template <class D>
 void finish(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::adjoint::finish", team_policy(exec, b.problems, finish_scratch(b)), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::adjoint::finish"_label, team_policy(exec, b.problems, finish_scratch(b)),
+      KOKKOS_LAMBDA(const Member& member) {
         const int problem = member.league_rank();
         const int i = b.problem_realisation(problem), sample = b.problem_sample(problem);
         const int client = b.client(i), p = b.parameters(client);
@@ -238,7 +239,7 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
 
 void collect(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::adjoint::collect", team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::adjoint::collect"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
         const int client = member.league_rank();
         const int p = b.parameters(client);
         const int begin = b.client_realisations(client), end = b.client_realisations(client + 1);

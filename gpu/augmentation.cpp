@@ -11,7 +11,7 @@ KOKKOS_INLINE_FUNCTION Index augment_scratch(const Batch& b) { return b.most_til
 
 void augment(const Exec& exec, const Batch& b, const Fields& f, bool with_bound) {
   Kokkos::parallel_for(
-      "fedpp::augmentation::refresh", team_policy(exec, b.tiles, augment_scratch(b)),
+      "fedpp::augmentation::refresh"_label, team_policy(exec, b.tiles, augment_scratch(b)),
       KOKKOS_LAMBDA(const Member& member) {
         const int tile = member.league_rank();
         const int i = b.tile_realisation(tile);
@@ -79,7 +79,7 @@ KOKKOS_INLINE_FUNCTION double client_sum(const Member& member, const Batch& b, c
 
 void update_rate(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::augmentation::rate", team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::augmentation::rate"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
         const int client = member.league_rank();
         const double events = client_sum(member, b, f, client, kSumEvents);
         const double exposure = client_sum(member, b, f, client, kSumExposure);
@@ -91,7 +91,7 @@ void update_rate(const Exec& exec, const Batch& b, const Fields& f) {
 
 void update_offset(const Exec& exec, const Batch& b, const Fields& f, double precision) {
   Kokkos::parallel_for(
-      "fedpp::augmentation::offset", team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::augmentation::offset"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
         const int client = member.league_rank();
         const double residual = client_sum(member, b, f, client, kSumResidual);
         const double alpha = client_sum(member, b, f, client, kSumAlpha);
@@ -101,7 +101,7 @@ void update_offset(const Exec& exec, const Batch& b, const Fields& f, double pre
 
 void elbo(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::augmentation::elbo", team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::augmentation::elbo"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
         const int client = member.league_rank();
         const double events = client_sum(member, b, f, client, kSumEvents);
         const double exposure = client_sum(member, b, f, client, kSumExposure);
@@ -130,7 +130,7 @@ void elbo(const Exec& exec, const Batch& b, const Fields& f) {
 
 void surrogate(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::augmentation::surrogate", team_policy(exec, b.problems), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::augmentation::surrogate"_label, team_policy(exec, b.problems), KOKKOS_LAMBDA(const Member& member) {
         const int problem = member.league_rank();
         const int i = b.problem_realisation(problem);
         const double offset = f.offset(b.client(i));

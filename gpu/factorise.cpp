@@ -15,7 +15,7 @@ KOKKOS_INLINE_FUNCTION Index scratch_size(const Batch& b) {
 template <class D>
 void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::kernel_matrix::factorise", team_policy(exec, b.problems, scratch_size(b)),
+      "fedpp::kernel_matrix::factorise"_label, team_policy(exec, b.problems, scratch_size(b)),
       KOKKOS_LAMBDA(const Member& member) {
         const int problem = member.league_rank();
         const int i = b.problem_realisation(problem);

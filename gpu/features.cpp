@@ -14,7 +14,8 @@ KOKKOS_INLINE_FUNCTION Index features_scratch(const Batch& b) {
 template <class D>
 void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::features::project", team_policy(exec, b.tasks, features_scratch(b)), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::features::project"_label, team_policy(exec, b.tasks, features_scratch(b)),
+      KOKKOS_LAMBDA(const Member& member) {
         const int task = member.league_rank();
         const int tile = b.task_tile(task), sample = b.task_sample(task);
         if (batch_only && f.tile_scale(tile) == 0) return;
@@ -50,7 +51,8 @@ KOKKOS_INLINE_FUNCTION Index moments_scratch(const Batch& b) {
 template <class D>
 void run_moments(const Exec& exec, const Batch& b, const Fields& f, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::features::moments", team_policy(exec, b.tasks, moments_scratch(b)), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::features::moments"_label, team_policy(exec, b.tasks, moments_scratch(b)),
+      KOKKOS_LAMBDA(const Member& member) {
         const int task = member.league_rank();
         const int tile = b.task_tile(task), sample = b.task_sample(task);
         if (batch_only && f.tile_scale(tile) == 0) return;

@@ -3,9 +3,12 @@
 
 #include <Kokkos_Core.hpp>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <type_traits>
+
+#include "gpu/region.hpp"
 
 namespace fedpp::gpu {
 
@@ -41,14 +44,19 @@ using std::sqrt;
 using std::tanh;
 }  // namespace math
 
-/// Region of a profile (Kokkos Tools; NVTX through its connector), for the life of the object.
-class Region {
- public:
-  explicit Region(const std::string& name) { Kokkos::Profiling::pushRegion(name); }
-  ~Region() { Kokkos::Profiling::popRegion(); }
-  Region(const Region&) = delete;
-  Region& operator=(const Region&) = delete;
+/// "fedpp::component::step"_label: the name of a kernel, made once, so that a launch allocates nothing.
+template <std::size_t N>
+struct LabelText {
+  char text[N];
+  consteval LabelText(const char (&literal)[N]) {  // NOLINT: a literal is one
+    for (std::size_t i = 0; i < N; ++i) text[i] = literal[i];
+  }
 };
+template <LabelText T>
+const std::string& operator""_label() {
+  static const std::string label(T.text);
+  return label;
+}
 
 /// Threads of a team: 1 on a host (a problem's tile is one thread's work), a power of two of at least a warp on a
 /// device. The environment variable FEDPP_TEAM_SIZE overrides it on hosts; the tests use it to find races.

@@ -131,7 +131,9 @@ KOKKOS_INLINE_FUNCTION void advance(const Member& member, const Lstm& s, const d
       for (int u = 0; u < 2 * width; ++u) gates[u] = sigmoid(gates[u]);
       for (int u = 2 * width; u < 3 * width; ++u) gates[u] = fast_tanh(gates[u]);
       for (int u = 3 * width; u < 4 * width; ++u) gates[u] = sigmoid(gates[u]);
+      FEDPP_INDEPENDENT
       for (int u = 0; u < width; ++u) h[width + u] = gates[width + u] * c_before[u] + gates[u] * gates[2 * width + u];
+      FEDPP_INDEPENDENT
       for (int u = 0; u < width; ++u) h[u] = gates[3 * width + u] * fast_tanh(h[width + u]);
     });
     member.team_barrier();
@@ -156,6 +158,7 @@ KOKKOS_INLINE_FUNCTION void advance_adjoint(const Member& member, const Lstm& s,
       const double* c_next = next + c * state + base + width;
       const double* h_bar = next_adjoint + c * state + base;
       double* out = back(c) + 5 * width * layer;
+      FEDPP_INDEPENDENT
       for (int u = 0; u < width; ++u) {
         const double i = gates[u], f = gates[width + u], g = gates[2 * width + u], o = gates[3 * width + u];
         const double t = fast_tanh(c_next[u]);
@@ -224,7 +227,8 @@ KOKKOS_INLINE_FUNCTION int active_streams(const Member& member, const Batch& b, 
 template <class D>
 void embed_histories(const Exec& exec, const Batch& b, const Fields& f, const Work& k, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::lstm::histories", team_policy(exec, k.tasks, k.forward_scratch), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::lstm::histories"_label, team_policy(exec, k.tasks, k.forward_scratch),
+      KOKKOS_LAMBDA(const Member& member) {
         const int task = member.league_rank(), sample = k.task_sample(task);
         const int client = k.bundle_client(k.task_bundle(task));
         const Encoder& e = b.encoder(client);
@@ -265,7 +269,8 @@ void embed_histories(const Exec& exec, const Batch& b, const Fields& f, const Wo
 template <class D>
 void embed_points(const Exec& exec, const Batch& b, const Fields& f, const Work& k, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::lstm::points", team_policy(exec, b.piece_tasks, k.forward_scratch), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::lstm::points"_label, team_policy(exec, b.piece_tasks, k.forward_scratch),
+      KOKKOS_LAMBDA(const Member& member) {
         const Piece piece(b, f, member.league_rank());
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != EncoderKind::kLstm || (batch_only && !piece.selected(b, f))) return;
@@ -296,7 +301,7 @@ void embed_points(const Exec& exec, const Batch& b, const Fields& f, const Work&
 template <class D>
 void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Work& k) {
   Kokkos::parallel_for(
-      "fedpp::lstm::points_adjoint", team_policy(exec, b.piece_tasks, k.adjoint_scratch),
+      "fedpp::lstm::points_adjoint"_label, team_policy(exec, b.piece_tasks, k.adjoint_scratch),
       KOKKOS_LAMBDA(const Member& member) {
         const Piece piece(b, f, member.league_rank());
         const Encoder& e = b.encoder(piece.client);
@@ -340,7 +345,7 @@ void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Wor
 template <class D>
 void adjoint_histories(const Exec& exec, const Batch& b, const Fields& f, const Work& k) {
   Kokkos::parallel_for(
-      "fedpp::lstm::histories_adjoint", team_policy(exec, k.tasks, k.adjoint_scratch),
+      "fedpp::lstm::histories_adjoint"_label, team_policy(exec, k.tasks, k.adjoint_scratch),
       KOKKOS_LAMBDA(const Member& member) {
         const int task = member.league_rank(), sample = k.task_sample(task);
         const int client = k.bundle_client(k.task_bundle(task));
@@ -375,6 +380,7 @@ void adjoint_histories(const Exec& exec, const Batch& b, const Fields& f, const 
             const double* adjoints = k.point_adjoint.data() + b.problem_point(b.problem(i) + sample) * k.back;
             for (Index p = k.points.begin(at); p < k.points.begin(at + 1); ++p) {
               const double* part = adjoints + static_cast<Index>(k.points.point(p)) * k.back;
+              FEDPP_INDEPENDENT
               for (int r = 0; r < stride; ++r) sum[r] += part[r];
             }
           });

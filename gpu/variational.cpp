@@ -16,7 +16,7 @@ KOKKOS_INLINE_FUNCTION Index accumulate_scratch(const Batch& b) {
 template <class D>
 void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::variational::accumulate", team_policy(exec, b.tiles, accumulate_scratch(b)),
+      "fedpp::variational::accumulate"_label, team_policy(exec, b.tiles, accumulate_scratch(b)),
       KOKKOS_LAMBDA(const Member& member) {
         const int tile = member.league_rank();
         const int i = b.tile_realisation(tile);
@@ -54,7 +54,7 @@ KOKKOS_INLINE_FUNCTION Index solve_scratch(const Batch& b) {
 template <class D>
 void solve(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::variational::solve", team_policy(exec, b.realisations, solve_scratch(b)),
+      "fedpp::variational::solve"_label, team_policy(exec, b.realisations, solve_scratch(b)),
       KOKKOS_LAMBDA(const Member& member) {
         const int i = member.league_rank();
         const int m = b.inducing(i);

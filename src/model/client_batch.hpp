@@ -20,6 +20,12 @@ struct ClientPoints {
 /// Extents of a client's realisations in a batch where it is number `client`.
 std::vector<gpu::RealisationExtent> extents_of(const ClientPoints& points, int client = 0);
 
+/// What one local epoch of a client costs: about columns x M^2 (gpu/cost.hpp).
+gpu::Cost epoch_cost(const Client& client, std::int64_t samples);
+
+/// Bytes of a client's arrays in a batch, an upper bound.
+double array_bytes(const ClientPoints& points, int samples, bool with_gradient);
+
 class ClientBatch {
  public:
   /// Lays out and uploads points, inducing points, q(v), m, nu and the posterior of each client's weights.
