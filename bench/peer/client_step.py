@@ -161,7 +161,14 @@ def main():
     def chunks_of(size):
         return [Chunk(clients[k : k + size], k, mean, sd, options, device) for k in range(0, len(clients), size)]
 
+    def gigabytes(size):
+        """Of V, of which autograd and the step keep about a dozen of its size."""
+        columns = max(len(r["events"]) + len(r["nodes"]) for c in clients for r in c["realisations"])
+        problems = max(len(c["realisations"]) for c in clients) * size * options["samples"]
+        return 8e-9 * problems * columns * len(clients[0]["realisations"][0]["inducing"])
+
     sizes = [arguments.chunk] if arguments.chunk else sorted({1, min(5, len(clients)), len(clients)})
+    sizes = [s for s in sizes if s == sizes[0] or device == "cuda" or gigabytes(s) < 0.5]
     tried = {}
     for size in sizes:
         try:
