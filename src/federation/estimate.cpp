@@ -121,7 +121,8 @@ int run_estimate(const config::Config& config, mpi::Communicator& world) {
   // 1. Memory: what is there now, and the largest arrays. On a host both lie in the same memory, with what is read
   // back.
   const double arrays = most_array_bytes(*session);
-  const double process = resident_bytes() + (gpu::on_host() ? 1.3 * arrays : 0.1 * arrays) + 16e6;
+  const double process =
+      resident_bytes() + (gpu::on_host() ? 1.3 * arrays : 0.1 * arrays) + 32e6;  // libraries at work: files, MPI
 
   // 2. Time: of each round the slowest rank, of all its participants.
   Rates rates;
