@@ -32,7 +32,7 @@ KOKKOS_INLINE_FUNCTION DivergenceTerm term(const AdamOptions& o, double r, doubl
 
 void prior_divergence(const Exec& exec, const Batch& b, const Fields& f, const AdamState& a, const AdamOptions& o) {
   Kokkos::parallel_for(
-      "fedpp::weights::divergence", team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::weights::divergence"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
         const int client = member.league_rank();
         const Index at = b.posterior(client);
         const double sum = team_sum(member, b.parameters(client), [&](Index j) {
@@ -44,7 +44,7 @@ void prior_divergence(const Exec& exec, const Batch& b, const Fields& f, const A
 
 void adam_step(const Exec& exec, const Batch& b, const Fields& f, const AdamState& a, const AdamOptions& o) {
   Kokkos::parallel_for(
-      "fedpp::weights::adam", team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::weights::adam"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
         const int client = member.league_rank();
         if (f.step_taken(client) == 0) return;
         const int p = b.parameters(client), samples = b.samples(client);

@@ -6,6 +6,7 @@
 // and the encoder's own adjoint between the last two, from dJ/dh at columns and inducing points.
 // kbar = L^-T dJ/dV because dJ/dV = rho mu_v' + (I - Sigma_v) V alpha: one matrix product a tile instead of two and a
 // solve.
+#include "gpu/cost.hpp"
 #include "gpu/dense.hpp"
 #include "gpu/encoder.hpp"
 #include "gpu/kernels.hpp"
@@ -14,26 +15,34 @@ namespace fedpp::gpu {
 
 namespace {
 
+// Per team: I - Sigma_v [M x M].
+KOKKOS_INLINE_FUNCTION Index prepare_scratch(const Batch& b) {
+  return static_cast<Index>(b.most_inducing) * b.most_inducing;
+}
+
 template <class D>
 void prepare(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::adjoint::prepare", team_policy(exec, b.problems), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::adjoint::prepare"_label, team_policy(exec, b.problems, prepare_scratch(b)),
+      KOKKOS_LAMBDA(const Member& member) {
         const int problem = member.league_rank();
         const int i = b.problem_realisation(problem);
         const int m = b.inducing(i);
         const double* factor = f.v_factor.data() + b.square(i);
-        const double* l = f.factor.data() + b.problem_square(problem);
+        const double* inverse = f.inverse.data() + b.problem_square(problem);
         double* square = f.b_square.data() + b.problem_square(problem);  // [M x M]
         double* vector = f.b_vector.data() + b.problem_vector(problem);  // [M]
         const double* mu = f.v_mean.data() + b.vector(i);
-        D::gemm(member, Op::kTranspose, Op::kNone, m, m, m, -1.0, factor, m, factor, m, 0.0, square, m);
+        Scratch scratch(member, prepare_scratch(b));
+        double* rest = scratch.take(static_cast<Index>(m) * m);
+        D::gemm(member, Op::kTranspose, Op::kNone, m, m, m, -1.0, factor, m, factor, m, 0.0, rest, m);
         team_for(member, m, [=](Index j) {
-          square[j * (m + 1)] += 1;
-          vector[j] = mu[j];
+          rest[j * (m + 1)] += 1;
+          const double* column = inverse + j * m;
+          vector[j] = lane_sum(0, m, [=](Index r) { return column[r] * mu[r]; });
         });
         member.team_barrier();
-        D::trsm(member, Op::kTranspose, m, m, l, m, square, m);
-        D::trsm(member, Op::kTranspose, m, 1, l, m, vector, m);
+        D::gemm(member, Op::kTranspose, Op::kNone, m, m, m, 1.0, inverse, m, rest, m, 0.0, square, m);
       });
 }
 
@@ -46,7 +55,7 @@ KOKKOS_INLINE_FUNCTION Index tiles_scratch(const Batch& b) {
 template <class D>
 void tiles(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::adjoint::tiles", team_policy(exec, b.tasks, tiles_scratch(b)), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::adjoint::tiles"_label, team_policy(exec, b.tasks, tiles_scratch(b)), KOKKOS_LAMBDA(const Member& member) {
         const int task = member.league_rank();
         const int tile = b.task_tile(task), sample = b.task_sample(task);
         const double scale = f.tile_scale(tile);
@@ -82,25 +91,21 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         member.team_barrier();
         D::gemm(member, Op::kNone, Op::kNone, m, n, m, 1.0, f.b_square.data() + b.problem_square(problem), m, scaled, m,
                 0.0, g, m);
-        team_for_2d(member, m, n, [=](int r, int c) {
-          const Index at = r + static_cast<Index>(c) * m;
-          g[at] = (g[at] + vector[r] * rho[c]) * k[at];
-        });
-        // For Lbar: S = V (scale alpha V)' and y = V rho.
-        D::gemm(member, Op::kNone, Op::kTranspose, m, m, n, 1.0, v, m, scaled, m, 0.0,
-                f.task_square.data() + b.task_square(task), m);
-        D::gemm(member, Op::kNone, Op::kNone, m, 1, n, 1.0, v, m, rho, n, 0.0,
-                f.task_vector.data() + b.task_vector(task), m);
-        // Sums of G over rows and columns; `scaled` is free from here and lends its first entries as a vector of ones.
+        // For Lbar: S = V (scale alpha V)', its lower triangle, and y = V rho.
+        D::symmetric(member, m, n, 1.0, v, m, scaled, m, 0.0, f.task_square.data() + b.task_square(task), m);
+        team_matrix_vector(
+            member, m, n, v, m, [=](int c) { return rho[c]; }, f.task_vector.data() + b.task_vector(task));
+        // G and its sums over columns and rows.
         team_for(member, n, [=](Index c) {
-          double sum = 0;
-          for (int r = 0; r < m; ++r) sum += g[c * m + r];
-          column_sum[c] = sum;
-          scaled[c] = 1;
+          double* own = g + c * m;
+          const double* kernel = k + c * m;
+          const double factor = rho[c];
+          FEDPP_INDEPENDENT
+          for (int r = 0; r < m; ++r) own[r] = (own[r] + vector[r] * factor) * kernel[r];
+          column_sum[c] = lane_sum(0, m, [=](Index r) { return own[r]; });
         });
         member.team_barrier();
-        D::gemm(member, Op::kNone, Op::kNone, m, 1, n, 1.0, g, m, scaled, n, 0.0,
-                f.task_rowsum.data() + b.task_vector(task), m);
+        team_matrix_vector(member, m, n, g, m, [](int) { return 1.0; }, f.task_rowsum.data() + b.task_vector(task));
         D::gemm(member, Op::kNone, Op::kTranspose, d, m, n, 1.0, h, d, g, m, 0.0,
                 f.task_embedding.data() + b.task_embedding(task), d);
         // dJ/dh_n = -(g_n h_n - sum_m G_mn h_m) / l^2
@@ -131,7 +136,8 @@ KOKKOS_INLINE_FUNCTION Index finish_scratch(const Batch& b) {
 template <class D>
 void finish(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::adjoint::finish", team_policy(exec, b.problems, finish_scratch(b)), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::adjoint::finish"_label, team_policy(exec, b.problems, finish_scratch(b)),
+      KOKKOS_LAMBDA(const Member& member) {
         const int problem = member.league_rank();
         const int i = b.problem_realisation(problem), sample = b.problem_sample(problem);
         const int client = b.client(i), p = b.parameters(client);
@@ -142,6 +148,7 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
         const double* w = f.weights.data() + b.weights(client) + static_cast<Index>(sample) * p;
         const double inverse_square = math::exp(-2 * w[p - 1]);
         const double* l = f.factor.data() + b.problem_square(problem);
+        const double* inverse = f.inverse.data() + b.problem_square(problem);
         const double* kzz = f.kzz.data() + b.problem_square(problem);
         const double* hz = f.inducing_embedding.data() + b.inducing_embedding(problem);
         const double* bs = f.b_square.data() + b.problem_square(problem);
@@ -157,20 +164,30 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
         double* hg = scratch.take(static_cast<Index>(d) * m);
         double* hbar = f.inducing_embedding_adjoint.data() + b.inducing_embedding(problem);  // [D x M]
         const int tile_begin = b.tile_begin(i), tile_end = b.tile_begin(i + 1);
-        const auto sum_tasks = [=](const Array<double>& partial, const Array<Index>& offset, Index at) {
-          double sum = 0;
-          for (int tile = tile_begin; tile < tile_end; ++tile)
-            if (f.tile_scale(tile) != 0) sum += partial(offset(b.tile_task(tile) + sample) + at);
-          return sum;
-        };
-        team_for(member, mm, [=](Index at) { s[at] = sum_tasks(f.task_square, b.task_square, at); });
+        team_for(member, mm, [=](Index at) { s[at] = 0; });
         team_for(member, m, [=](Index at) {
-          y[at] = sum_tasks(f.task_vector, b.task_vector, at);
-          rowsum[at] = sum_tasks(f.task_rowsum, b.task_vector, at);
+          y[at] = rowsum[at] = 0;
           ones[at] = 1;
         });
-        team_for(member, static_cast<Index>(d) * m,
-                 [=](Index at) { hg[at] = sum_tasks(f.task_embedding, b.task_embedding, at); });
+        team_for(member, static_cast<Index>(d) * m, [=](Index at) { hg[at] = 0; });
+        for (int tile = tile_begin; tile < tile_end; ++tile) {  // each is read once, from front to back
+          if (f.tile_scale(tile) == 0) continue;
+          const int task = b.tile_task(tile) + sample;
+          const double* square = f.task_square.data() + b.task_square(task);
+          const double* vector = f.task_vector.data() + b.task_vector(task);
+          const double* rows = f.task_rowsum.data() + b.task_vector(task);
+          const double* embedding = f.task_embedding.data() + b.task_embedding(task);
+          team_for(member, mm, [=](Index at) { s[at] += square[at]; });
+          team_for(member, m, [=](Index at) {
+            y[at] += vector[at];
+            rowsum[at] += rows[at];
+          });
+          team_for(member, static_cast<Index>(d) * m, [=](Index at) { hg[at] += embedding[at]; });
+        }
+        member.team_barrier();
+        team_for_2d(member, m, m, [=](int r, int c) {  // only the lower triangle was formed
+          if (r < c) s[r + static_cast<Index>(c) * m] = s[c + static_cast<Index>(r) * m];
+        });
         member.team_barrier();
 
         // Lbar = -tril(B S + a y')
@@ -180,18 +197,15 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
           lbar[at] = r >= c ? lbar[at] - bv[r] * y[c] : 0;
         });
         member.team_barrier();
-        // inner = Phi(L' Lbar); kbar = L^-T inner L^-1 = L^-T (L^-T inner')'
+        // inner = Phi(L' Lbar), then L^-T inner L^-1
         D::gemm(member, Op::kTranspose, Op::kNone, m, m, m, 1.0, l, m, lbar, m, 0.0, inner, m);
-        team_for_2d(member, m, m, [=](int r, int c) {  // transposed: Phi keeps the lower triangle
-          const double value = inner[r + static_cast<Index>(c) * m];
-          kbar[c + static_cast<Index>(r) * m] = r > c ? value : (r == c ? 0.5 * value : 0);
+        team_for_2d(member, m, m, [=](int r, int c) {  // Phi keeps the lower triangle
+          double& value = inner[r + static_cast<Index>(c) * m];
+          value = r > c ? value : (r == c ? 0.5 * value : 0);
         });
         member.team_barrier();
-        D::trsm(member, Op::kTranspose, m, m, l, m, kbar, m);
-        team_for_2d(member, m, m,
-                    [=](int r, int c) { inner[c + static_cast<Index>(r) * m] = kbar[r + static_cast<Index>(c) * m]; });
-        member.team_barrier();
-        D::trsm(member, Op::kTranspose, m, m, l, m, inner, m);
+        D::gemm(member, Op::kTranspose, Op::kNone, m, m, m, 1.0, inverse, m, inner, m, 0.0, kbar, m);
+        D::gemm(member, Op::kNone, Op::kNone, m, m, m, 1.0, kbar, m, inverse, m, 0.0, inner, m);
         // G_zz = sym(dJ/dK) o K(z,z), into s
         team_for_2d(member, m, m, [=](int r, int c) {
           const Index at = r + static_cast<Index>(c) * m;
@@ -225,7 +239,7 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
 
 void collect(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::adjoint::collect", team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::adjoint::collect"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
         const int client = member.league_rank();
         const int p = b.parameters(client);
         const int begin = b.client_realisations(client), end = b.client_realisations(client + 1);
@@ -239,6 +253,16 @@ void collect(const Exec& exec, const Batch& b, const Fields& f) {
 }
 
 }  // namespace
+
+/// prepare: F'F (half), L^-T of it (half). tiles: B V, V alpha V' (half), V rho, row sums of G, h G', h_z G; reads V,
+/// k, h, writes dJ/dh. finish: B S, L' Lbar (half), products with L^-T and L^-1 (half), h_z G_zz.
+Cost adjoint_cost(const ClientExtent& c, const RealisationExtent& r) {
+  const double m = r.inducing, n = r.columns, d = c.encoder.dimension, m3 = m * m * m;
+  const Cost prepare{2 * m3, 8 * 3 * m * m};
+  const Cost tiles{n * (3 * m * m + 4 * m + 4 * d * m), 8 * n * (2 * m + 2 * d)};
+  const Cost finish{2 * m3 + m3 + 2 * m3 + 2 * d * m * m, 8 * (4 * m * m + 2 * d * m)};
+  return c.samples * (prepare + tiles + finish);
+}
 
 void embed(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOperator& encoder, bool batch_only) {
   const Region region("fedpp::embed");

@@ -79,7 +79,8 @@ KOKKOS_INLINE_FUNCTION const double* weights_of(const Batch& b, const Fields& f,
 template <class D>
 void embed_tokens(const Exec& exec, const Batch& b, const Fields& f, const Work& k, int layer, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::attention::tokens", team_policy(exec, k.tasks, k.forward_scratch()), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::attention::tokens"_label, team_policy(exec, k.tasks, k.forward_scratch()),
+      KOKKOS_LAMBDA(const Member& member) {
         const TokenBlock block(b, k, member.league_rank());
         if (batch_only && !in_mini_batch(b, f, block.realisation)) return;
         const Attention a(b.encoder(block.client));
@@ -135,7 +136,7 @@ struct Run {
 template <class D>
 void embed_points(const Exec& exec, const Batch& b, const Fields& f, const Work& k, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::attention::points", team_policy(exec, b.piece_tasks, k.forward_scratch()),
+      "fedpp::attention::points"_label, team_policy(exec, b.piece_tasks, k.forward_scratch()),
       KOKKOS_LAMBDA(const Member& member) {
         const Piece piece(b, f, member.league_rank());
         const Encoder& e = b.encoder(piece.client);
@@ -197,7 +198,7 @@ KOKKOS_INLINE_FUNCTION void project_adjoint(const Member& member, const Attentio
 template <class D>
 void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Work& k) {
   Kokkos::parallel_for(
-      "fedpp::attention::points_adjoint", team_policy(exec, b.piece_tasks, k.adjoint_scratch()),
+      "fedpp::attention::points_adjoint"_label, team_policy(exec, b.piece_tasks, k.adjoint_scratch()),
       KOKKOS_LAMBDA(const Member& member) {
         const Piece piece(b, f, member.league_rank());
         const Encoder& e = b.encoder(piece.client);
@@ -269,7 +270,7 @@ void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Wor
 template <class D>
 void adjoint_items(const Exec& exec, const Batch& b, const Fields& f, const Work& k, int layer) {
   Kokkos::parallel_for(
-      "fedpp::attention::items_adjoint", team_policy(exec, k.tasks, k.adjoint_scratch()),
+      "fedpp::attention::items_adjoint"_label, team_policy(exec, k.tasks, k.adjoint_scratch()),
       KOKKOS_LAMBDA(const Member& member) {
         const int task = member.league_rank();
         const TokenBlock block(b, k, task);
@@ -315,7 +316,7 @@ void adjoint_items(const Exec& exec, const Batch& b, const Fields& f, const Work
 template <class D>
 void adjoint_keys(const Exec& exec, const Batch& b, const Fields& f, const Work& k, int layer) {
   Kokkos::parallel_for(
-      "fedpp::attention::keys_adjoint", team_policy(exec, k.tasks, k.adjoint_scratch()),
+      "fedpp::attention::keys_adjoint"_label, team_policy(exec, k.tasks, k.adjoint_scratch()),
       KOKKOS_LAMBDA(const Member& member) {
         const int task = member.league_rank();
         const TokenBlock block(b, k, task);
@@ -529,6 +530,20 @@ class AttentionFamily : public EncoderFamily {
       total += points * (3 * h + 3) * layers + slots * ((2 * h + 2) * layers + 4 * h) +
                (tokens / kItems + streams) * encoder.weights();
     return total;
+  }
+
+  /// Beside the layers' matrices: q'k and v of every (item, earlier token), and in the adjoint of items and of tokens
+  /// seven such products. A point stands in the middle of its stream, taken on the average.
+  Operations operations(const Encoder& e, const std::vector<int>& streams, Index points) const override {
+    double tokens = 0, squares = 0;
+    for (const double length : streams) {
+      tokens += length;
+      squares += length * length;
+    }
+    const double by_points = tokens > 0 ? 0.5 * static_cast<double>(points) * squares / tokens : 0;
+    const double pairs = by_points * e.layers + 0.5 * squares * (e.layers - 1);
+    const Operations layers = EncoderFamily::operations(e, streams, points);
+    return {layers.embed + 4 * e.width * pairs, layers.adjoint + 14 * e.width * pairs};
   }
 };
 

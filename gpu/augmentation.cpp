@@ -4,9 +4,15 @@
 
 namespace fedpp::gpu {
 
+namespace {
+// Per team: mean of mu [T].
+KOKKOS_INLINE_FUNCTION Index augment_scratch(const Batch& b) { return b.most_tile; }
+}  // namespace
+
 void augment(const Exec& exec, const Batch& b, const Fields& f, bool with_bound) {
   Kokkos::parallel_for(
-      "fedpp::augmentation::refresh", team_policy(exec, b.tiles), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::augmentation::refresh"_label, team_policy(exec, b.tiles, augment_scratch(b)),
+      KOKKOS_LAMBDA(const Member& member) {
         const int tile = member.league_rank();
         const int i = b.tile_realisation(tile);
         const int client = b.client(i), samples = b.samples(client), n = b.tile_columns(tile);
@@ -15,48 +21,44 @@ void augment(const Exec& exec, const Batch& b, const Fields& f, bool with_bound)
         const double* projection = f.projection.data() + b.problem_column(b.problem(i)) + b.tile_first(tile);
         const double* variance = f.variance.data() + b.problem_column(b.problem(i)) + b.tile_first(tile);
         const double rate = f.rate(client), offset = f.offset(client);
-        double sums[kTileSums];
+        const double *multiplicity = f.multiplicity.data() + first, *node_weight = f.node_weight.data() + first;
+        double *c = f.c.data() + first, *xi = f.xi.data() + first, *lambda = f.lambda.data() + first;
+        double *alpha = f.alpha.data() + first, *beta = f.beta.data() + first;
+        Scratch scratch(member, augment_scratch(b));
+        double* mean = scratch.take(n);  // of mu over the samples
+        double* square = c;
+        team_for(member, n, [=](Index j) { mean[j] = square[j] = 0; });
+        for (int s = 0; s < samples; ++s) {  // a thread keeps its columns
+          const double *mu = projection + s * stride, *spread = variance + s * stride;
+          team_for(member, n, [=](Index j) {
+            const double x = offset + mu[j];
+            mean[j] += x;
+            square[j] += x * x + spread[j];
+          });
+        }
         // One pass over the columns writes the fields; the sums follow from them.
-        team_for(member, n, [&](Index j) {
-          double mean = 0, square = 0;
-          for (int s = 0; s < samples; ++s) {
-            const double mu = offset + projection[s * stride + j];
-            mean += mu;
-            square += mu * mu + variance[s * stride + j];
-          }
-          mean /= samples;
-          square /= samples;
-          const double c = math::sqrt(square);
-          const Augmentation point = augment_point(mean, c);
-          const double xi = point.xi;
-          const double lambda = rate * point.sigmoid;
-          const double count = f.multiplicity(first + j), omega = f.node_weight(first + j);
-          f.c(first + j) = c;
-          f.xi(first + j) = xi;
-          f.lambda(first + j) = lambda;
-          f.alpha(first + j) = (count + omega * lambda) * xi;
-          f.beta(first + j) = 0.5 * (count - omega * lambda);
+        const double share = 1.0 / samples;
+        team_for(member, n, [=](Index j) {
+          mean[j] *= share;
+          c[j] = math::sqrt(share * square[j]);
+          const Augmentation point = augment_point(mean[j], c[j]);
+          xi[j] = point.xi;
+          lambda[j] = rate * point.sigmoid;
+          alpha[j] = (multiplicity[j] + node_weight[j] * lambda[j]) * xi[j];
+          beta[j] = 0.5 * (multiplicity[j] - node_weight[j] * lambda[j]);
         });
         member.team_barrier();
-        const auto mean_projection = [=](Index j) {
-          double mean = 0;
-          for (int s = 0; s < samples; ++s) mean += projection[s * stride + j];
-          return mean / samples;
-        };
-        sums[kSumEvents] = team_sum(member, n, [&](Index j) { return f.multiplicity(first + j); });
-        sums[kSumExposure] = team_sum(member, n, [&](Index j) { return f.node_weight(first + j); });
-        sums[kSumThinned] =
-            team_sum(member, n, [&](Index j) { return f.node_weight(first + j) * (1 - f.lambda(first + j) / rate); });
-        sums[kSumAlpha] = team_sum(member, n, [&](Index j) { return f.alpha(first + j); });
-        sums[kSumResidual] =
-            team_sum(member, n, [&](Index j) { return f.beta(first + j) - f.alpha(first + j) * mean_projection(j); });
+        double sums[kTileSums];
+        sums[kSumEvents] = team_sum(member, n, [=](Index j) { return multiplicity[j]; });
+        sums[kSumExposure] = team_sum(member, n, [=](Index j) { return node_weight[j]; });
+        sums[kSumThinned] = team_sum(member, n, [=](Index j) { return node_weight[j] * (1 - lambda[j] / rate); });
+        sums[kSumAlpha] = team_sum(member, n, [=](Index j) { return alpha[j]; });
+        sums[kSumResidual] = team_sum(member, n, [=](Index j) { return beta[j] - alpha[j] * (mean[j] - offset); });
         sums[kSumBound] = 0;
         if (with_bound)
-          sums[kSumBound] = team_sum(member, n, [&](Index j) {
-            const double count = f.multiplicity(first + j);
-            const double mean = offset + mean_projection(j);
-            const double bound = count > 0 ? count * (0.5 * mean - log_2cosh_half(f.c(first + j))) : 0;
-            return bound + f.node_weight(first + j) * f.lambda(first + j);
+          sums[kSumBound] = team_sum(member, n, [=](Index j) {
+            const double bound = multiplicity[j] > 0 ? multiplicity[j] * (0.5 * mean[j] - log_2cosh_half(c[j])) : 0;
+            return bound + node_weight[j] * lambda[j];
           });
         if (member.team_rank() == 0)
           for (int k = 0; k < kTileSums; ++k) f.tile_sums(static_cast<Index>(tile) * kTileSums + k) = sums[k];
@@ -77,7 +79,7 @@ KOKKOS_INLINE_FUNCTION double client_sum(const Member& member, const Batch& b, c
 
 void update_rate(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::augmentation::rate", team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::augmentation::rate"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
         const int client = member.league_rank();
         const double events = client_sum(member, b, f, client, kSumEvents);
         const double exposure = client_sum(member, b, f, client, kSumExposure);
@@ -89,7 +91,7 @@ void update_rate(const Exec& exec, const Batch& b, const Fields& f) {
 
 void update_offset(const Exec& exec, const Batch& b, const Fields& f, double precision) {
   Kokkos::parallel_for(
-      "fedpp::augmentation::offset", team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::augmentation::offset"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
         const int client = member.league_rank();
         const double residual = client_sum(member, b, f, client, kSumResidual);
         const double alpha = client_sum(member, b, f, client, kSumAlpha);
@@ -99,7 +101,7 @@ void update_offset(const Exec& exec, const Batch& b, const Fields& f, double pre
 
 void elbo(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::augmentation::elbo", team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::augmentation::elbo"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
         const int client = member.league_rank();
         const double events = client_sum(member, b, f, client, kSumEvents);
         const double exposure = client_sum(member, b, f, client, kSumExposure);
@@ -128,7 +130,7 @@ void elbo(const Exec& exec, const Batch& b, const Fields& f) {
 
 void surrogate(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::augmentation::surrogate", team_policy(exec, b.problems), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::augmentation::surrogate"_label, team_policy(exec, b.problems), KOKKOS_LAMBDA(const Member& member) {
         const int problem = member.league_rank();
         const int i = b.problem_realisation(problem);
         const double offset = f.offset(b.client(i));

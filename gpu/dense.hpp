@@ -34,14 +34,16 @@ struct TeamDense {
     member.team_barrier();
   }
 
-  /// Lower triangle of C = A A';  A: [m x k]. The upper triangle is left alone.
-  KOKKOS_INLINE_FUNCTION static void syrk(const Member& member, int m, int k, const double* a, int lda, double* c,
-                                          int ldc) {
+  /// Lower triangle of C = alpha A B' + beta C, where A B' is symmetric;  A, B: [m x k]. What becomes of the upper
+  /// triangle is left open.
+  KOKKOS_INLINE_FUNCTION static void symmetric(const Member& member, int m, int k, double alpha, const double* a,
+                                               int lda, const double* b, int ldb, double beta, double* c, int ldc) {
     team_for_2d(member, m, m, [=](int i, int j) {
       if (i < j) return;
       double sum = 0;
-      for (int p = 0; p < k; ++p) sum += a[i + static_cast<Index>(p) * lda] * a[j + static_cast<Index>(p) * lda];
-      c[i + static_cast<Index>(j) * ldc] = sum;
+      for (int p = 0; p < k; ++p) sum += a[i + static_cast<Index>(p) * lda] * b[j + static_cast<Index>(p) * ldb];
+      double& entry = c[i + static_cast<Index>(j) * ldc];
+      entry = beta == 0 ? alpha * sum : alpha * sum + beta * entry;
     });
     member.team_barrier();
   }
@@ -68,16 +70,13 @@ struct TeamDense {
     member.team_barrier();
   }
 
-  /// B = L B;  L: [m x m] lower, B: [m x n].
-  KOKKOS_INLINE_FUNCTION static void trmm(const Member& member, int m, int n, const double* l, int ldl, double* b,
-                                          int ldb) {
-    team_for(member, n, [=](Index column) {
-      double* x = b + column * ldb;
-      for (int i = m - 1; i >= 0; --i) {
-        double value = 0;
-        for (int p = 0; p <= i; ++p) value += l[i + static_cast<Index>(p) * ldl] * x[p];
-        x[i] = value;
-      }
+  /// C = L B;  L: [m x m] lower with zeros above, B, C: [m x n], apart.
+  KOKKOS_INLINE_FUNCTION static void triangle_times(const Member& member, int m, int n, const double* l, int ldl,
+                                                    const double* b, int ldb, double* c, int ldc) {
+    team_for_2d(member, m, n, [=](int i, int j) {
+      double value = 0;
+      for (int p = 0; p <= i; ++p) value += l[i + static_cast<Index>(p) * ldl] * b[p + static_cast<Index>(j) * ldb];
+      c[i + static_cast<Index>(j) * ldc] = value;
     });
     member.team_barrier();
   }
@@ -112,12 +111,22 @@ struct TeamDense {
 struct BlasDense {
   static void gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, double alpha, const double* a, int lda,
                    const double* b, int ldb, double beta, double* c, int ldc);
-  static void syrk(const Member& member, int m, int k, const double* a, int lda, double* c, int ldc);
+  static void symmetric(const Member& member, int m, int k, double alpha, const double* a, int lda, const double* b,
+                        int ldb, double beta, double* c, int ldc);
   static void trsm(const Member& member, Op op, int m, int n, const double* l, int ldl, double* b, int ldb);
-  static void trmm(const Member& member, int m, int n, const double* l, int ldl, double* b, int ldb);
+  static void triangle_times(const Member& member, int m, int n, const double* l, int ldl, const double* b, int ldb,
+                             double* c, int ldc);
   static int potrf(const Member& member, int m, double* a, int lda);
 };
 #endif
+
+/// inverse = L^-1 with zeros above the diagonal;  L: [m x m] lower, dense.
+template <class D>
+KOKKOS_INLINE_FUNCTION void invert_lower(const Member& member, int m, const double* l, double* inverse) {
+  team_for_2d(member, m, m, [=](int r, int c) { inverse[r + static_cast<Index>(c) * m] = r == c ? 1 : 0; });
+  member.team_barrier();
+  D::trsm(member, Op::kNone, m, m, l, m, inverse, m);
+}
 
 /// Calls f.template operator()<Implementation>() for the implementation chosen.
 template <class F>

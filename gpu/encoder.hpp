@@ -79,6 +79,12 @@ class EncoderFamily {
   /// streams of its history, points = N + Q + M, pieces as in batch.hpp.
   virtual Index workspace(const Encoder& encoder, Index tokens, Index streams, Index points, Index pieces,
                           bool with_gradient) const = 0;
+  /// Operations of embed() and of adjoint() for one sample of a realisation, counted as in gpu/cost.hpp. What stands
+  /// here holds where every token and every point goes through all weights once.
+  struct Operations {
+    double embed = 0, adjoint = 0;
+  };
+  virtual Operations operations(const Encoder& encoder, const std::vector<int>& streams, Index points) const;
 };
 
 /// The registered families; by kind, and the kind of a name (nothing: there is none).

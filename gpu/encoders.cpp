@@ -2,8 +2,9 @@
 #include "gpu/encoders.hpp"
 
 #include <cstddef>
+#include <numeric>
 
-#include "gpu/batch.hpp"
+#include "gpu/cost.hpp"
 #include "gpu/encoder.hpp"
 
 namespace fedpp::gpu {
@@ -32,7 +33,18 @@ Encoder make_encoder(const EncoderShape& shape) {
   return encoder;
 }
 
+EncoderFamily::Operations EncoderFamily::operations(const Encoder& encoder, const std::vector<int>& streams,
+                                                    Index points) const {
+  const double passes = static_cast<double>(std::accumulate(streams.begin(), streams.end(), points));
+  return {2.0 * encoder.weights() * passes, 4.0 * encoder.weights() * passes};
+}
+
 namespace {
+
+/// h of N + Q + M points, in and out once.
+double point_bytes(const ClientExtent& c, const RealisationExtent& r) {
+  return 8.0 * (r.columns + r.inducing) * (c.encoder.dimension + c.encoder.inputs);
+}
 
 /// Every kind that the batch's clients use, each on its own clients.
 class MixedOperator : public EncoderOperator {
@@ -50,6 +62,16 @@ class MixedOperator : public EncoderOperator {
 };
 
 }  // namespace
+
+Cost embed_cost(const ClientExtent& c, const RealisationExtent& r) {
+  const auto operations = encoder_family(c.encoder.kind).operations(c.encoder, r.streams, r.columns + r.inducing);
+  return c.samples * Cost{operations.embed, point_bytes(c, r)};
+}
+
+Cost embed_adjoint_cost(const ClientExtent& c, const RealisationExtent& r) {
+  const auto operations = encoder_family(c.encoder.kind).operations(c.encoder, r.streams, r.columns + r.inducing);
+  return c.samples * Cost{operations.adjoint, 2 * point_bytes(c, r)};
+}
 
 std::unique_ptr<EncoderOperator> make_encoder_operator(const Batch& batch, const Fields& fields, bool with_gradient) {
   std::vector<Encoder> encoders;

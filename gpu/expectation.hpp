@@ -5,8 +5,9 @@
 
 namespace fedpp::gpu {
 
-/// log_intensity[n] = E[log(rate sigma(f))], intensity[n] = E[rate sigma(f)] for each pair mean[n], variance[n] >= 0.
-void expected_intensity(const Exec& exec, const Array<double>& mean, const Array<double>& variance, double rate,
-                        const Array<double>& log_intensity, const Array<double>& intensity);
+/// log_intensity[n] = E[log(rate sigma(f))], intensity[n] = E[rate sigma(f)] for each pair mean[n], variance[n] >= 0
+/// and rate[n] > 0.
+void expected_intensity(const Exec& exec, const Array<double>& mean, const Array<double>& variance,
+                        const Array<double>& rate, const Array<double>& log_intensity, const Array<double>& intensity);
 
 }  // namespace fedpp::gpu

@@ -1,4 +1,5 @@
 // V = L^-1 kappa(z, t) at a realisation's columns, and the moments of f there (spec 1.2).
+#include "gpu/cost.hpp"
 #include "gpu/kernel_matrix.hpp"
 #include "gpu/kernels.hpp"
 
@@ -6,13 +7,15 @@ namespace fedpp::gpu {
 
 namespace {
 
-// Per team: norms [M + T].
-KOKKOS_INLINE_FUNCTION Index features_scratch(const Batch& b) { return b.most_tile + b.most_inducing; }
+KOKKOS_INLINE_FUNCTION Index features_scratch(const Batch& b) {
+  return rbf_scratch(b.most_width, b.most_inducing, b.most_tile);
+}
 
 template <class D>
 void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::features::project", team_policy(exec, b.tasks, features_scratch(b)), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::features::project"_label, team_policy(exec, b.tasks, features_scratch(b)),
+      KOKKOS_LAMBDA(const Member& member) {
         const int task = member.league_rank();
         const int tile = b.task_tile(task), sample = b.task_sample(task);
         if (batch_only && f.tile_scale(tile) == 0) return;
@@ -25,12 +28,18 @@ void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_
         const double* h = f.embedding.data() + b.embedding(problem) + static_cast<Index>(first) * d;  // [D x T]
         double* k = f.k.data() + b.matrix(problem) + static_cast<Index>(first) * m;                   // [M x T]
         double* v = f.v.data() + b.matrix(problem) + static_cast<Index>(first) * m;                   // [M x T]
+        const double variance = math::exp(w[p - 2]);
+        double* unexplained = f.unexplained.data() + b.problem_column(problem) + first;
         Scratch scratch(member, features_scratch(b));
-        rbf_block<D>(member, d, math::exp(w[p - 2]), math::exp(w[p - 1]), m,
-                     f.inducing_embedding.data() + b.inducing_embedding(problem), n, h, k, scratch.take(m + n));
-        team_for(member, static_cast<Index>(m) * n, [=](Index j) { v[j] = k[j]; });
-        member.team_barrier();
-        D::trsm(member, Op::kNone, m, n, f.factor.data() + b.problem_square(problem), m, v, m);
+        rbf_block<D>(member, d, variance, math::exp(w[p - 1]), m,
+                     f.inducing_embedding.data() + b.inducing_embedding(problem), n, h, k,
+                     scratch.take(features_scratch(b)));
+        D::triangle_times(member, m, n, f.inverse.data() + b.problem_square(problem), m, k, m, v, m);
+        team_for(member, n, [=](Index column) {
+          const double* x = v + column * m;
+          const double explained = lane_sum(0, m, [=](Index j) { return x[j] * x[j]; });
+          unexplained[column] = math::fmax(variance - explained, 0.0);  // >= 0 up to rounding
+        });
       });
 }
 
@@ -42,39 +51,44 @@ KOKKOS_INLINE_FUNCTION Index moments_scratch(const Batch& b) {
 template <class D>
 void run_moments(const Exec& exec, const Batch& b, const Fields& f, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::features::moments", team_policy(exec, b.tasks, moments_scratch(b)), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::features::moments"_label, team_policy(exec, b.tasks, moments_scratch(b)),
+      KOKKOS_LAMBDA(const Member& member) {
         const int task = member.league_rank();
         const int tile = b.task_tile(task), sample = b.task_sample(task);
         if (batch_only && f.tile_scale(tile) == 0) return;
         const int i = b.tile_realisation(tile);
-        const int client = b.client(i), problem = b.problem(i) + sample;
-        const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile), p = b.parameters(client);
-        const double variance = math::exp(f.weights(b.weights(client) + static_cast<Index>(sample) * p + p - 2));
+        const int problem = b.problem(i) + sample;
+        const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile);
         const double* v = f.v.data() + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
         const double* mu = f.v_mean.data() + b.vector(i);
+        const double* unexplained = f.unexplained.data() + b.problem_column(problem) + first;
         double* mean = f.projection.data() + b.problem_column(problem) + first;
         double* s = f.variance.data() + b.problem_column(problem) + first;
         Scratch scratch(member, moments_scratch(b));
         double* fv = scratch.take(static_cast<Index>(m) * n);
-        team_for(member, static_cast<Index>(m) * n, [=](Index j) { fv[j] = v[j]; });
-        member.team_barrier();
-        D::trmm(member, m, n, f.v_factor.data() + b.square(i), m, fv, m);
+        D::triangle_times(member, m, n, f.v_factor.data() + b.square(i), m, v, m, fv, m);
         team_for(member, n, [=](Index column) {
           const double* x = v + column * m;
           const double* y = fv + column * m;
-          double dot = 0, prior = 0, posterior = 0;
-          for (int j = 0; j < m; ++j) {
-            dot += x[j] * mu[j];
-            prior += x[j] * x[j];
-            posterior += y[j] * y[j];
-          }
-          mean[column] = dot;
-          s[column] = math::fmax(variance - prior, 0.0) + posterior;  // kappa_nn - V'V >= 0 up to rounding
+          mean[column] = lane_sum(0, m, [=](Index j) { return x[j] * mu[j]; });
+          s[column] = unexplained[column] + lane_sum(0, m, [=](Index j) { return y[j] * y[j]; });
         });
       });
 }
 
 }  // namespace
+
+/// h_z'h and L^-1 k, V'V; reads h, writes k and V.
+Cost features_cost(const ClientExtent& c, const RealisationExtent& r) {
+  const double m = r.inducing, n = r.columns, d = c.encoder.dimension;
+  return c.samples * Cost{2 * d * m * n + m * m * n + 2 * m * n, 8 * n * (d + 2 * m)};
+}
+
+/// F V, two scalar products a column; reads V, writes mean and variance.
+Cost moments_cost(const ClientExtent& c, const RealisationExtent& r) {
+  const double m = r.inducing, n = r.columns;
+  return c.samples * Cost{m * m * n + 4 * m * n, 8 * n * (m + 2)};
+}
 
 void features(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only) {
   with_dense([&]<class D>() { run_features<D>(exec, batch, fields, batch_only); });

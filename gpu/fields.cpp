@@ -31,12 +31,14 @@ Fields make_fields(const Batch& batch, bool with_gradient) {
   f.inducing_embedding = doubles("inducing_embedding", n.inducing_embedding);
   f.kzz = doubles("kzz", n.problem_square);
   f.factor = doubles("factor", n.problem_square);
+  f.inverse = doubles("inverse", n.problem_square);
   f.jitter = Array<double>("jitter", batch.problems);
   f.info = Array<int>("info", batch.problems);
   f.pivot = Array<double>("pivot", batch.problems);
   f.embedding = doubles("embedding", n.embedding);
   f.k = doubles("k", n.matrix);
   f.v = doubles("v", n.matrix);
+  f.unexplained = doubles("unexplained", n.problem_column);
   f.projection = doubles("projection", n.problem_column);
   f.variance = doubles("variance", n.problem_column);
   for (auto* a : {&f.c, &f.xi, &f.alpha, &f.beta, &f.lambda}) *a = doubles("augmentation", n.column);
@@ -66,7 +68,7 @@ Fields make_fields(const Batch& batch, bool with_gradient) {
   const Batch b = batch;
   const Fields g = f;
   Kokkos::parallel_for(
-      "fedpp::fields::identity", team_policy(Exec(), b.realisations), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::fields::identity"_label, team_policy(Exec(), b.realisations), KOKKOS_LAMBDA(const Member& member) {
         const int i = member.league_rank();
         const int m = b.inducing(i);
         double* factor = g.v_factor.data() + b.square(i);
@@ -82,7 +84,7 @@ Index field_doubles(const ClientExtent& client, const RealisationExtent& realisa
   const Index pieces = tiles + (m + tile_columns() - 1) / tile_columns();
   const Index tokens = std::accumulate(realisation.streams.begin(), realisation.streams.end(), Index{0});
   Index total = n * (7 + inputs) + m * (1 + inputs) + tokens * (1 + inputs) + m * m +
-                s * (2 * m * m + d * m + d * n + 2 * m * n + 2 * n) + tiles * (m * m + m + kTileSums);
+                s * (3 * m * m + d * m + d * n + 2 * m * n + 3 * n) + tiles * (m * m + m + kTileSums);
   total +=
       s * encoder_family(client.encoder.kind).workspace(client.encoder, tokens, streams, n + m, pieces, with_gradient);
   if (with_gradient)

@@ -38,14 +38,15 @@ struct Fields {
   Array<double> v_factor;      // [square]    F lower, Sigma_v = F' F           (update_variational)
   Array<double> rate, offset;  // [client]    m, nu                             (update_rate, update_offset)
   // kernel matrices
-  Array<double> inducing_embedding;  // [inducing_embedding] h(z)                 (embed)
-  Array<double> kzz, factor;         // [problem_square] K(z,z) with jitter, L        (factorise)
-  Array<double> jitter;              // [problem]   largest relative jitter used since the fields were made (factorise)
-  Array<int> info;                   // [problem]   0, or 1 + index of the first pivot that failed at the largest jitter
+  Array<double> inducing_embedding;    // [inducing_embedding] h(z)                 (embed)
+  Array<double> kzz, factor, inverse;  // [problem_square] K(z,z) with jitter, L, L^-1    (factorise)
+  Array<double> jitter;     // [problem]   largest relative jitter used since the fields were made (factorise)
+  Array<int> info;          // [problem]   0, or 1 + index of the first pivot that failed at the largest jitter
   Array<double> pivot;      // [problem]   smallest pivot L_ii^2 of the last factorisation, or the one that failed
   Array<double> embedding;  // [embedding] h at columns                      (embed)
   Array<double> k, v;       // [matrix]    kappa(z, t), V = L^-1 k           (features)
   // moments
+  Array<double> unexplained;                 // [problem_column] kappa_nn - V'V >= 0          (features)
   Array<double> projection;                  // [problem_column] V' mu_v: mean of f less nu   (moments)
   Array<double> variance;                    // [problem_column] s                            (moments)
   Array<double> c, xi, alpha, beta, lambda;  // [column]                          (augment)

@@ -6,16 +6,21 @@
 
 namespace fedpp::gpu {
 
-/// |h|^2 of n columns of h[D x n].
-KOKKOS_INLINE_FUNCTION void squared_norms(const Member& member, int dimension, int n, const double* h, double* norms) {
+/// Doubles of scratch that rbf_block needs.
+KOKKOS_INLINE_FUNCTION Index rbf_scratch(int dimension, int m, int n) {
+  return static_cast<Index>(dimension) * m + m + n;
+}
+
+/// factor |h|^2 of n columns of h[D x n].
+KOKKOS_INLINE_FUNCTION void squared_norms(const Member& member, int dimension, int n, double factor, const double* h,
+                                          double* norms) {
   team_for(member, n, [=](Index i) {
-    double sum = 0;
-    for (int d = 0; d < dimension; ++d) sum += h[i * dimension + d] * h[i * dimension + d];
-    norms[i] = sum;
+    const double* column = h + i * dimension;
+    norms[i] = factor * lane_sum(0, dimension, [=](Index d) { return column[d] * column[d]; });
   });
 }
 
-/// k[m x n] = kappa(a, b) of embeddings a[D x m], b[D x n]; scratch: m + n doubles. One dimension takes differences,
+/// k[m x n] = kappa(a, b) of embeddings a[D x m], b[D x n]; scratch: rbf_scratch(). One dimension takes differences,
 /// more take the matrix product |a|^2 + |b|^2 - 2 a'b (clamped at 0).
 template <class D>
 KOKKOS_INLINE_FUNCTION void rbf_block(const Member& member, int dimension, double variance, double lengthscale, int m,
@@ -29,15 +34,20 @@ KOKKOS_INLINE_FUNCTION void rbf_block(const Member& member, int dimension, doubl
     member.team_barrier();
     return;
   }
-  double* norm_a = scratch;
-  double* norm_b = scratch + m;
-  squared_norms(member, dimension, m, a, norm_a);
-  squared_norms(member, dimension, n, b, norm_b);
-  D::gemm(member, Op::kTranspose, Op::kNone, m, n, dimension, -2.0, a, dimension, b, dimension, 0.0, k, m);
+  double* transposed = scratch;  // [m x D]: products of untransposed matrices are the fastest, and coalesce on a device
+  double* norm_a = transposed + static_cast<Index>(dimension) * m;
+  double* norm_b = norm_a + m;
+  squared_norms(member, dimension, m, -scale, a, norm_a);
+  squared_norms(member, dimension, n, -scale, b, norm_b);
+  team_for_2d(member, m, dimension, [=](int i, int d) {
+    transposed[i + static_cast<Index>(d) * m] = a[d + static_cast<Index>(i) * dimension];
+  });
+  member.team_barrier();
+  D::gemm(member, Op::kNone, Op::kNone, m, n, dimension, 2 * scale, transposed, m, b, dimension, 0.0, k, m);
   team_for_2d(member, m, n, [=](int i, int j) {
     double& entry = k[i + static_cast<Index>(j) * m];
-    const double squared = entry + norm_a[i] + norm_b[j];
-    entry = variance * fast_exp(-scale * (squared < 0 ? 0 : squared));  // NaN stays NaN
+    const double exponent = entry + norm_a[i] + norm_b[j];
+    entry = variance * fast_exp(exponent > 0 ? 0 : exponent);  // NaN stays NaN
   });
   member.team_barrier();
 }

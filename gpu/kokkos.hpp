@@ -3,9 +3,12 @@
 
 #include <Kokkos_Core.hpp>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <type_traits>
+
+#include "gpu/region.hpp"
 
 namespace fedpp::gpu {
 
@@ -41,14 +44,19 @@ using std::sqrt;
 using std::tanh;
 }  // namespace math
 
-/// Region of a profile (Kokkos Tools; NVTX through its connector), for the life of the object.
-class Region {
- public:
-  explicit Region(const std::string& name) { Kokkos::Profiling::pushRegion(name); }
-  ~Region() { Kokkos::Profiling::popRegion(); }
-  Region(const Region&) = delete;
-  Region& operator=(const Region&) = delete;
+/// "fedpp::component::step"_label: the name of a kernel, made once, so that a launch allocates nothing.
+template <std::size_t N>
+struct LabelText {
+  char text[N];
+  consteval LabelText(const char (&literal)[N]) {  // NOLINT: a literal is one
+    for (std::size_t i = 0; i < N; ++i) text[i] = literal[i];
+  }
 };
+template <LabelText T>
+const std::string& operator""_label() {
+  static const std::string label(T.text);
+  return label;
+}
 
 /// Threads of a team: 1 on a host (a problem's tile is one thread's work), a power of two of at least a warp on a
 /// device. The environment variable FEDPP_TEAM_SIZE overrides it on hosts; the tests use it to find races.
@@ -56,6 +64,13 @@ int team_size();
 
 /// A policy of `league` teams with `scratch` doubles of level-1 scratch each.
 Policy team_policy(const Exec& exec, int league, Index scratch = 0);
+
+/// Before a loop whose iterations do not read what others write, so that a host compiler vectorises it without asking.
+#if defined(__GNUC__) && !defined(__CUDACC__) && !defined(__clang__)
+#define FEDPP_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define FEDPP_INDEPENDENT
+#endif
 
 /// Calls f(i) for i in [0, n), shared among the threads of a team: contiguous chunks on a host (so that the compiler
 /// vectorises the body), neighbouring threads on neighbouring i on a device. No barrier.
@@ -66,6 +81,7 @@ KOKKOS_INLINE_FUNCTION void team_for(const Member& member, Index n, const F& f) 
 #else
   const Index begin = n * member.team_rank() / member.team_size();
   const Index end = n * (member.team_rank() + 1) / member.team_size();
+  FEDPP_INDEPENDENT
   for (Index i = begin; i < end; ++i) f(i);
 #endif
 }
@@ -80,8 +96,28 @@ KOKKOS_INLINE_FUNCTION void team_for_2d(const Member& member, int rows, int colu
 #else
   const int begin = static_cast<int>(static_cast<Index>(columns) * member.team_rank() / member.team_size());
   const int end = static_cast<int>(static_cast<Index>(columns) * (member.team_rank() + 1) / member.team_size());
-  for (int c = begin; c < end; ++c)
+  for (int c = begin; c < end; ++c) {
+    FEDPP_INDEPENDENT
     for (int r = 0; r < rows; ++r) f(r, c);
+  }
+#endif
+}
+
+/// Sum of f(i) over [begin, end) by one thread: on hosts in eight lanes, which vector registers hold, added pairwise at
+/// the end. (A sum in one chain waits for every addition: the compiler may not reorder it.)
+template <class F>
+KOKKOS_INLINE_FUNCTION double lane_sum(Index begin, Index end, const F& f) {
+  double rest = 0;
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  for (Index i = begin; i < end; ++i) rest += f(i);
+  return rest;
+#else
+  constexpr int kLanes = 8;
+  double lane[kLanes] = {};
+  for (; begin + kLanes <= end; begin += kLanes)
+    for (int l = 0; l < kLanes; ++l) lane[l] += f(begin + l);
+  for (; begin < end; ++begin) rest += f(begin);
+  return (((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]))) + rest;
 #endif
 }
 
@@ -89,9 +125,42 @@ KOKKOS_INLINE_FUNCTION void team_for_2d(const Member& member, int rows, int colu
 template <class F>
 KOKKOS_INLINE_FUNCTION double team_sum(const Member& member, Index n, const F& f) {
   double sum = 0;
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
   Kokkos::parallel_reduce(
       Kokkos::TeamThreadRange(member, n), [&](const Index i, double& partial) { partial += f(i); }, sum);
+#else
+  const Index begin = n * member.team_rank() / member.team_size();
+  const Index end = n * (member.team_rank() + 1) / member.team_size();
+  const double own = lane_sum(begin, end, f);
+  if (member.team_size() == 1) return own;
+  Kokkos::parallel_reduce(
+      Kokkos::TeamThreadRange(member, member.team_size()), [&](const int, double& partial) { partial += own; }, sum);
+#endif
   return sum;
+}
+
+/// y = A x, A: [rows x columns] column-major, x(c) given by a function. A thread owns rows, so no barrier is needed for
+/// y to be right; none follows.
+template <class X>
+KOKKOS_INLINE_FUNCTION void team_matrix_vector(const Member& member, int rows, int columns, const double* a, int lda,
+                                               const X& x, double* y) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  for (int r = member.team_rank(); r < rows; r += member.team_size()) {
+    double sum = 0;
+    for (int c = 0; c < columns; ++c) sum += a[r + static_cast<Index>(c) * lda] * x(c);
+    y[r] = sum;
+  }
+#else
+  const int begin = static_cast<int>(static_cast<Index>(rows) * member.team_rank() / member.team_size());
+  const int end = static_cast<int>(static_cast<Index>(rows) * (member.team_rank() + 1) / member.team_size());
+  for (int r = begin; r < end; ++r) y[r] = 0;
+  for (int c = 0; c < columns; ++c) {
+    const double* column = a + static_cast<Index>(c) * lda;
+    const double factor = x(c);
+    FEDPP_INDEPENDENT
+    for (int r = begin; r < end; ++r) y[r] += column[r] * factor;
+  }
+#endif
 }
 
 /// Scratch of a team, handed out piece by piece.

@@ -1,9 +1,11 @@
 // The LSTM encoder (spec 1.7; equations and layout of the weights: docs/encoders.md), forward and adjoint.
 //
-// History and points do the same step: from a state [h_1 c_1 h_2 c_2 ...] and an input to the next state. Histories run
-// in bundles: streams of one client, longest first, advance together, one matrix product a layer and step for all that
-// are not over. A point is one step from the state at its slot. Activations are not kept but formed again from the
-// states in the adjoint, where the points come first and then the histories, backwards in time.
+// History and points do the same step: from a state [h_1 c_1 h_2 c_2 ...] and an input to the next state. The gates'
+// arguments W_x x + (W_h h + b) have a second part that belongs to the state alone: it is formed once a slot, for its
+// token and for all the points that stand there. Histories run in bundles: streams of one client, longest first,
+// advance together, one matrix product a layer and step for all that are not over. A point is one step from the state
+// at its slot. Activations are not kept but formed again in the adjoint, where the points come first and then the
+// histories, backwards in time; what the points and the token of a slot pass back goes through W_h once.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -21,7 +23,7 @@ namespace {
 /// Columns that take a step together: their activations stay in a core's cache.
 constexpr int kStepColumns = kHostBackend ? 64 : 32;
 
-/// Sizes and offsets of one LSTM.
+/// Sizes and offsets of one LSTM. A layer's matrix [4H x rows] has the columns of x_l first, then those of h_l, then b.
 struct Lstm {
   int width, layers, inputs, type_width, types;
 
@@ -33,62 +35,95 @@ struct Lstm {
     return layer == 0 ? 0 : rows(0) + (layer - 1) * (2 * width + 1);
   }
   KOKKOS_INLINE_FUNCTION int weight(int layer) const { return type_width * types + 4 * width * rows_before(layer); }
+  KOKKOS_INLINE_FUNCTION int hidden_weight(int layer) const { return weight(layer) + 4 * width * below(layer); }
   KOKKOS_INLINE_FUNCTION int weights() const { return weight(layers); }
   KOKKOS_INLINE_FUNCTION int state() const { return 2 * width * layers; }
-  KOKKOS_INLINE_FUNCTION int most_rows() const { return rows(0) > 2 * width + 1 ? rows(0) : 2 * width + 1; }
-  /// Doubles of scratch for a column: x_l and z_l of all layers, new state; its adjoint, that of the state before and
-  /// of x_l.
-  KOKKOS_INLINE_FUNCTION Index forward_scratch() const { return rows_before(layers) + 4 * width * layers + state(); }
-  KOKKOS_INLINE_FUNCTION Index adjoint_scratch() const { return forward_scratch() + 2 * state() + most_rows(); }
+  KOKKOS_INLINE_FUNCTION int gates() const { return 4 * width * layers; }
+  /// By a slot's hidden parts and cells, what a step from it passes back: [z_1 (4H) c_1 (H) z_2 c_2 ...].
+  KOKKOS_INLINE_FUNCTION int back() const { return 5 * width * layers; }
+  KOKKOS_INLINE_FUNCTION int most_below() const { return below(0) > width ? below(0) : width; }
+  /// Doubles of scratch for a column: see Step.
+  KOKKOS_INLINE_FUNCTION Index forward_scratch() const { return below(0) + width + 1 + gates() + state(); }
+  KOKKOS_INLINE_FUNCTION Index adjoint_scratch() const { return forward_scratch() + state() + back() + most_below(); }
 };
 
 /// A step's arrays, each [. x n].
 struct Step {
-  double *x, *z, *next;                       ///< stacked inputs and gates of the layers, new state
-  double *next_adjoint, *before, *x_adjoint;  ///< adjoint only; before: of the state before
+  double *x, *h, *z, *next;                 ///< inputs; [h; 1] of a layer; gates of the layers; new state
+  double *next_adjoint, *back, *x_adjoint;  ///< adjoint only; back: see Lstm::back()
 
   KOKKOS_INLINE_FUNCTION Step(Scratch& scratch, const Lstm& s, bool with_adjoint) {
-    x = scratch.take(static_cast<Index>(s.rows_before(s.layers)) * kStepColumns);
-    z = scratch.take(static_cast<Index>(4 * s.width * s.layers) * kStepColumns);
+    x = scratch.take(static_cast<Index>(s.below(0)) * kStepColumns);
+    h = scratch.take(static_cast<Index>(s.width + 1) * kStepColumns);
+    z = scratch.take(static_cast<Index>(s.gates()) * kStepColumns);
     next = scratch.take(static_cast<Index>(s.state()) * kStepColumns);
-    next_adjoint = before = x_adjoint = nullptr;
+    next_adjoint = back = x_adjoint = nullptr;
     if (!with_adjoint) return;
     next_adjoint = scratch.take(static_cast<Index>(s.state()) * kStepColumns);
-    before = scratch.take(static_cast<Index>(s.state()) * kStepColumns);
-    x_adjoint = scratch.take(static_cast<Index>(s.most_rows()) * kStepColumns);
+    back = scratch.take(static_cast<Index>(s.back()) * kStepColumns);
+    x_adjoint = scratch.take(static_cast<Index>(s.most_below()) * kStepColumns);
   }
 };
 
 KOKKOS_INLINE_FUNCTION double sigmoid(double x) { return 1 / (1 + fast_exp(-x)); }
 
-/// One step of n columns: column c goes from the state previous(c) with the input input(c) and, at a token, type(c)
-/// >= 0, to step.next. z holds the gates' activations afterwards.
-template <class D, class Previous, class Input, class Type>
-KOKKOS_INLINE_FUNCTION void advance(const Member& member, const Lstm& s, const double* w, int n,
-                                    const Previous& previous, const Input& input, const Type& type, const Step& step) {
-  const int width = s.width, state = s.state();
-  double* next = step.next;
+/// step.h = [h_l; 1] of n columns' states.
+template <class State>
+KOKKOS_INLINE_FUNCTION void gather_hidden(const Member& member, const Lstm& s, int layer, int n, const State& state,
+                                          const Step& step) {
+  const int width = s.width, base = 2 * width * layer;
+  double* out = step.h;
+  team_for(member, n, [=, &state](Index c) {
+    const double* h = state(c) + base;
+    double* column = out + c * (width + 1);
+    for (int r = 0; r < width; ++r) column[r] = h[r];
+    column[width] = 1;
+  });
+  member.team_barrier();
+}
+
+/// hidden(c) [gates] = W_h h + b of all layers for n columns' states; step.z is overwritten.
+template <class D, class State, class Hidden>
+KOKKOS_INLINE_FUNCTION void hidden_parts(const Member& member, const Lstm& s, const double* w, int n,
+                                         const State& state, const Hidden& hidden, const Step& step) {
+  const int gates = 4 * s.width;
+  double* z = step.z;
   for (int layer = 0; layer < s.layers; ++layer) {
-    const int rows = s.rows(layer), below = s.below(layer), base = 2 * width * layer;
-    double* x = step.x + static_cast<Index>(s.rows_before(layer)) * n;
-    double* z = step.z + static_cast<Index>(4 * width * layer) * n;
-    team_for(member, n, [=, &previous, &input, &type](Index c) {
-      double* column = x + c * rows;
-      if (layer == 0) {
-        const double* own = input(c);
-        for (int r = 0; r < s.inputs; ++r) column[r] = own[r];
-        const int k = type(c);
-        for (int r = 0; r < s.type_width; ++r) column[s.inputs + r] = k < 0 ? 0 : w[s.type_width * k + r];
-      } else {
-        for (int r = 0; r < width; ++r) column[r] = next[c * state + base - 2 * width + r];
-      }
-      const double* h = previous(c) + base;
-      for (int r = 0; r < width; ++r) column[below + r] = h[r];
-      column[rows - 1] = 1;
+    gather_hidden(member, s, layer, n, state, step);
+    D::gemm(member, Op::kNone, Op::kNone, gates, n, s.width + 1, 1.0, w + s.hidden_weight(layer), gates, step.h,
+            s.width + 1, 0.0, z, gates);
+    team_for(member, n, [=, &hidden](Index c) {
+      double* out = hidden(c) + gates * layer;
+      for (int u = 0; u < gates; ++u) out[u] = z[c * gates + u];
     });
     member.team_barrier();
-    D::gemm(member, Op::kNone, Op::kNone, 4 * width, n, rows, 1.0, w + s.weight(layer), 4 * width, x, rows, 0.0, z,
-            4 * width);
+  }
+}
+
+/// One step of n columns: column c goes from the state previous(c), whose hidden parts are hidden(c), with the input
+/// input(c) and, at tokens, type(c) >= 0, to step.next. z holds the gates' activations afterwards.
+template <class D, class Previous, class Hidden, class Input, class Type>
+KOKKOS_INLINE_FUNCTION void advance(const Member& member, const Lstm& s, const double* w, int n, bool tokens,
+                                    const Previous& previous, const Hidden& hidden, const Input& input,
+                                    const Type& type, const Step& step) {
+  const int width = s.width, state = s.state(), own = s.inputs + (tokens ? s.type_width : 0);
+  double *next = step.next, *x = step.x;
+  team_for(member, n, [=, &input, &type](Index c) {
+    double* column = x + c * own;
+    const double* from = input(c);
+    for (int r = 0; r < s.inputs; ++r) column[r] = from[r];
+    for (int r = s.inputs; r < own; ++r) column[r] = w[s.type_width * type(c) + r - s.inputs];
+  });
+  for (int layer = 0; layer < s.layers; ++layer) {
+    const int base = 2 * width * layer;
+    double* z = step.z + static_cast<Index>(4 * width * layer) * n;
+    team_for(member, n, [=, &hidden](Index c) {
+      const double* part = hidden(c) + 4 * width * layer;
+      for (int u = 0; u < 4 * width; ++u) z[c * 4 * width + u] = part[u];
+    });
+    member.team_barrier();
+    D::gemm(member, Op::kNone, Op::kNone, 4 * width, n, layer == 0 ? own : width, 1.0, w + s.weight(layer), 4 * width,
+            layer == 0 ? x : next + base - 2 * width, layer == 0 ? own : state, 1.0, z, 4 * width);
     team_for(member, n, [=, &previous](Index c) {
       double* gates = z + c * 4 * width;
       const double* c_before = previous(c) + base + width;
@@ -96,66 +131,70 @@ KOKKOS_INLINE_FUNCTION void advance(const Member& member, const Lstm& s, const d
       for (int u = 0; u < 2 * width; ++u) gates[u] = sigmoid(gates[u]);
       for (int u = 2 * width; u < 3 * width; ++u) gates[u] = fast_tanh(gates[u]);
       for (int u = 3 * width; u < 4 * width; ++u) gates[u] = sigmoid(gates[u]);
+      FEDPP_INDEPENDENT
       for (int u = 0; u < width; ++u) h[width + u] = gates[width + u] * c_before[u] + gates[u] * gates[2 * width + u];
+      FEDPP_INDEPENDENT
       for (int u = 0; u < width; ++u) h[u] = gates[3 * width + u] * fast_tanh(h[width + u]);
     });
     member.team_barrier();
   }
 }
 
-/// Adjoint of advance(), which ran on the same step: step.before from step.next_adjoint (overwritten); adds to
-/// gradient[weights].
-template <class D, class Previous, class Type>
-KOKKOS_INLINE_FUNCTION void advance_adjoint(const Member& member, const Lstm& s, const double* w, int n,
+/// Adjoint of advance(), which ran on the same step: back(c) [back()] by hidden(c) and the cells of previous(c) from
+/// step.next_adjoint (overwritten); adds to gradient[weights] what belongs to x_l.
+template <class D, class Previous, class Type, class Back>
+KOKKOS_INLINE_FUNCTION void advance_adjoint(const Member& member, const Lstm& s, const double* w, int n, bool tokens,
                                             const Previous& previous, const Type& type, const Step& step,
-                                            double* gradient) {
-  const int width = s.width, state = s.state();
+                                            double* gradient, const Back& back) {
+  const int width = s.width, state = s.state(), own = s.inputs + (tokens ? s.type_width : 0);
   const double* next = step.next;
-  double *next_adjoint = step.next_adjoint, *before = step.before, *x_adjoint = step.x_adjoint;
+  double *next_adjoint = step.next_adjoint, *x_adjoint = step.x_adjoint;
   for (int layer = s.layers - 1; layer >= 0; --layer) {
-    const int rows = s.rows(layer), below = s.below(layer), base = 2 * width * layer;
-    const double* x = step.x + static_cast<Index>(s.rows_before(layer)) * n;
+    const int base = 2 * width * layer;
     double* z = step.z + static_cast<Index>(4 * width * layer) * n;
-    team_for(member, n, [=, &previous](Index c) {
+    team_for(member, n, [=, &previous, &back](Index c) {
       double* gates = z + c * 4 * width;
       const double* c_before = previous(c) + base + width;
       const double* c_next = next + c * state + base + width;
       const double* h_bar = next_adjoint + c * state + base;
-      double* before_bar = before + c * state + base;
+      double* out = back(c) + 5 * width * layer;
+      FEDPP_INDEPENDENT
       for (int u = 0; u < width; ++u) {
         const double i = gates[u], f = gates[width + u], g = gates[2 * width + u], o = gates[3 * width + u];
         const double t = fast_tanh(c_next[u]);
         const double c_bar = h_bar[width + u] + h_bar[u] * o * (1 - t * t);
-        before_bar[width + u] = c_bar * f;
-        gates[u] = c_bar * g * i * (1 - i);
-        gates[width + u] = c_bar * c_before[u] * f * (1 - f);
-        gates[2 * width + u] = c_bar * i * (1 - g * g);
-        gates[3 * width + u] = h_bar[u] * t * o * (1 - o);
+        out[4 * width + u] = c_bar * f;
+        out[u] = gates[u] = c_bar * g * i * (1 - i);
+        out[width + u] = gates[width + u] = c_bar * c_before[u] * f * (1 - f);
+        out[2 * width + u] = gates[2 * width + u] = c_bar * i * (1 - g * g);
+        out[3 * width + u] = gates[3 * width + u] = h_bar[u] * t * o * (1 - o);
       }
     });
     member.team_barrier();
-    D::gemm(member, Op::kNone, Op::kTranspose, 4 * width, rows, n, 1.0, z, 4 * width, x, rows, 1.0,
-            gradient + s.weight(layer), 4 * width);
-    D::gemm(member, Op::kTranspose, Op::kNone, rows, n, 4 * width, 1.0, w + s.weight(layer), 4 * width, z, 4 * width,
-            0.0, x_adjoint, rows);
-    team_for(member, n, [=](Index c) {
-      const double* column = x_adjoint + c * rows;
-      for (int r = 0; r < width; ++r) before[c * state + base + r] = column[below + r];
-      if (layer > 0)
-        for (int r = 0; r < width; ++r) next_adjoint[c * state + base - 2 * width + r] += column[r];
-    });
-    if (layer == 0 && s.type_width > 0)
-      team_for(member, s.type_width, [=, &type](Index r) {  // tokens of a type share a column: one thread a row
-        for (int c = 0; c < n; ++c)
-          if (type(c) >= 0) gradient[s.type_width * type(c) + r] += x_adjoint[c * rows + s.inputs + r];
+    D::gemm(member, Op::kNone, Op::kTranspose, 4 * width, layer == 0 ? own : width, n, 1.0, z, 4 * width,
+            layer == 0 ? step.x : next + base - 2 * width, layer == 0 ? own : state, 1.0, gradient + s.weight(layer),
+            4 * width);
+    if (layer > 0) {
+      D::gemm(member, Op::kTranspose, Op::kNone, width, n, 4 * width, 1.0, w + s.weight(layer), 4 * width, z, 4 * width,
+              0.0, x_adjoint, width);
+      team_for_2d(member, width, n, [=](int r, int c) {
+        next_adjoint[c * state + base - 2 * width + r] += x_adjoint[r + static_cast<Index>(c) * width];
       });
-    member.team_barrier();
+      member.team_barrier();
+    } else if (own > s.inputs) {
+      D::gemm(member, Op::kTranspose, Op::kNone, s.type_width, n, 4 * width, 1.0,
+              w + s.weight(0) + 4 * width * s.inputs, 4 * width, z, 4 * width, 0.0, x_adjoint, s.type_width);
+      team_for(member, s.type_width, [=, &type](Index r) {  // tokens of a type share a column: one thread a row
+        for (int c = 0; c < n; ++c) gradient[s.type_width * type(c) + r] += x_adjoint[c * s.type_width + r];
+      });
+      member.team_barrier();
+    }
   }
 }
 
 /// The operator's arrays, copied into kernels by value.
 struct Work {
-  int stride = 0;  ///< largest state of the batch
+  int stride = 0, gates = 0, back = 0;  ///< largest state(), gates() and back() of the batch
   Index forward_scratch = 0, adjoint_scratch = 0;
   int tasks = 0;                                   ///< bundles x samples
   Array<int> bundle_client, bundle_begin, stream;  ///< [bundles], [bundles + 1], streams of the bundles
@@ -164,7 +203,8 @@ struct Work {
   Array<Index> task_gradient;                      ///< [tasks] offset of partial sums [weights()]
   Array<int> active;                               ///< [tasks][kStepColumns] streams of the mini-batch
   Array<double> memory;                            ///< [problem_slot][stride] states
-  Array<double> point_adjoint;                     ///< [problem_point][stride] by the state at the point's slot
+  Array<double> hidden;                            ///< [problem_slot][gates] their hidden parts
+  Array<double> point_adjoint;                     ///< [problem_point][back] by those of the point's slot
   Array<double> gradient;                          ///< partial sums of the bundles
   SlotPoints points;
 };
@@ -187,7 +227,8 @@ KOKKOS_INLINE_FUNCTION int active_streams(const Member& member, const Batch& b, 
 template <class D>
 void embed_histories(const Exec& exec, const Batch& b, const Fields& f, const Work& k, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::lstm::histories", team_policy(exec, k.tasks, k.forward_scratch), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::lstm::histories"_label, team_policy(exec, k.tasks, k.forward_scratch),
+      KOKKOS_LAMBDA(const Member& member) {
         const int task = member.league_rank(), sample = k.task_sample(task);
         const int client = k.bundle_client(k.task_bundle(task));
         const Encoder& e = b.encoder(client);
@@ -199,19 +240,25 @@ void embed_histories(const Exec& exec, const Batch& b, const Fields& f, const Wo
         const Step step(scratch, s, false);
         const auto slot = [=](int stream, int j) {
           const int i = b.stream_realisation(stream);
-          return k.memory.data() + (b.problem_slot(b.problem(i) + sample) + b.stream_slot(stream) + j) * k.stride;
+          return b.problem_slot(b.problem(i) + sample) + b.stream_slot(stream) + j;
         };
-        for (int j = 0; n > 0; ++j) {
-          while (n > 0 && b.stream_tokens(active[n - 1]) <= j) --n;
+        for (int j = 0;; ++j) {
+          while (n > 0 && b.stream_tokens(active[n - 1]) < j) --n;  // streams that have a slot j
           if (n == 0) break;
+          const auto state = [=](Index c) -> const double* { return k.memory.data() + slot(active[c], j) * k.stride; };
+          const auto hidden = [=](Index c) { return k.hidden.data() + slot(active[c], j) * k.gates; };
+          hidden_parts<D>(member, s, w, n, state, hidden, step);
+          int going_on = n;
+          while (going_on > 0 && b.stream_tokens(active[going_on - 1]) == j) --going_on;
+          if (going_on == 0) break;
           advance<D>(
-              member, s, w, n, [=](Index c) -> const double* { return slot(active[c], j); },
+              member, s, w, going_on, true, state, hidden,
               [=](Index c) {
                 return f.token_input.data() + b.stream_input(active[c]) + static_cast<Index>(j) * s.inputs;
               },
               [=](Index c) { return s.type_width > 0 ? f.token_type(b.stream_token(active[c]) + j) : -1; }, step);
-          team_for(member, n, [=](Index c) {
-            double* next = slot(active[c], j + 1);
+          team_for(member, going_on, [=](Index c) {
+            double* next = k.memory.data() + slot(active[c], j + 1) * k.stride;
             for (int r = 0; r < s.state(); ++r) next[r] = step.next[c * s.state() + r];
           });
           member.team_barrier();
@@ -222,7 +269,8 @@ void embed_histories(const Exec& exec, const Batch& b, const Fields& f, const Wo
 template <class D>
 void embed_points(const Exec& exec, const Batch& b, const Fields& f, const Work& k, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::lstm::points", team_policy(exec, b.piece_tasks, k.forward_scratch), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::lstm::points"_label, team_policy(exec, b.piece_tasks, k.forward_scratch),
+      KOKKOS_LAMBDA(const Member& member) {
         const Piece piece(b, f, member.league_rank());
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != EncoderKind::kLstm || (batch_only && !piece.selected(b, f))) return;
@@ -230,12 +278,15 @@ void embed_points(const Exec& exec, const Batch& b, const Fields& f, const Work&
         Scratch scratch(member, k.forward_scratch);
         const Step step(scratch, s, false);
         const double* memory = k.memory.data() + b.problem_slot(piece.problem) * k.stride;
+        const double* hidden = k.hidden.data() + b.problem_slot(piece.problem) * k.gates;
         for (int first = 0; first < piece.n; first += kStepColumns) {
           const int n = piece.n - first < kStepColumns ? piece.n - first : kStepColumns;
           const int* slot = piece.slot + first;
           const double* input = piece.input + static_cast<Index>(first) * s.inputs;
           advance<D>(
-              member, s, piece.weights, n, [=](Index c) { return memory + static_cast<Index>(slot[c]) * k.stride; },
+              member, s, piece.weights, n, false,
+              [=](Index c) { return memory + static_cast<Index>(slot[c]) * k.stride; },
+              [=](Index c) { return hidden + static_cast<Index>(slot[c]) * k.gates; },
               [=](Index c) { return input + c * s.inputs; }, [](Index) { return -1; }, step);
           double* h = piece.embedding + static_cast<Index>(first) * s.width;
           const double* top = step.next + s.state() - 2 * s.width;
@@ -250,16 +301,16 @@ void embed_points(const Exec& exec, const Batch& b, const Fields& f, const Work&
 template <class D>
 void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Work& k) {
   Kokkos::parallel_for(
-      "fedpp::lstm::points_adjoint", team_policy(exec, b.piece_tasks, k.adjoint_scratch),
+      "fedpp::lstm::points_adjoint"_label, team_policy(exec, b.piece_tasks, k.adjoint_scratch),
       KOKKOS_LAMBDA(const Member& member) {
         const Piece piece(b, f, member.league_rank());
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != EncoderKind::kLstm || f.step_taken(piece.client) == 0) return;
         const Lstm s(e);
         const int state = s.state();
-        double* out = k.point_adjoint.data() + piece.point * k.stride;
+        double* out = k.point_adjoint.data() + piece.point * k.back;
         if (!piece.selected(b, f)) {  // its slot may belong to a stream that others of the mini-batch use
-          team_for(member, static_cast<Index>(piece.n) * k.stride, [=](Index j) { out[j] = 0; });
+          team_for(member, static_cast<Index>(piece.n) * k.back, [=](Index j) { out[j] = 0; });
           return;
         }
         double* gradient = f.piece_gradient.data() + piece.gradient;
@@ -267,6 +318,7 @@ void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Wor
         Scratch scratch(member, k.adjoint_scratch);
         const Step step(scratch, s, true);
         const double* memory = k.memory.data() + b.problem_slot(piece.problem) * k.stride;
+        const double* hidden = k.hidden.data() + b.problem_slot(piece.problem) * k.gates;
         for (int first = 0; first < piece.n; first += kStepColumns) {
           const int n = piece.n - first < kStepColumns ? piece.n - first : kStepColumns;
           const int* slot = piece.slot + first;
@@ -274,18 +326,18 @@ void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Wor
           const double* h_bar = piece.adjoint + static_cast<Index>(first) * s.width;
           const auto previous = [=](Index c) { return memory + static_cast<Index>(slot[c]) * k.stride; };
           const auto type = [](Index) { return -1; };
-          advance<D>(member, s, piece.weights, n, previous, [=](Index c) { return input + c * s.inputs; }, type, step);
+          advance<D>(
+              member, s, piece.weights, n, false, previous,
+              [=](Index c) { return hidden + static_cast<Index>(slot[c]) * k.gates; },
+              [=](Index c) { return input + c * s.inputs; }, type, step);
           team_for_2d(member, state, n, [=](int r, int c) {
             const int top = r - (state - 2 * s.width);  // h of the last layer
             step.next_adjoint[r + static_cast<Index>(c) * state] =
                 top >= 0 && top < s.width ? h_bar[top + static_cast<Index>(c) * s.width] : 0;
           });
           member.team_barrier();
-          advance_adjoint<D>(member, s, piece.weights, n, previous, type, step, gradient);
-          team_for_2d(member, state, n, [=](int r, int c) {
-            out[r + (static_cast<Index>(first) + c) * k.stride] = step.before[r + static_cast<Index>(c) * state];
-          });
-          member.team_barrier();
+          advance_adjoint<D>(member, s, piece.weights, n, false, previous, type, step, gradient,
+                             [=](Index c) { return out + (first + c) * k.back; });
         }
       });
 }
@@ -293,7 +345,7 @@ void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Wor
 template <class D>
 void adjoint_histories(const Exec& exec, const Batch& b, const Fields& f, const Work& k) {
   Kokkos::parallel_for(
-      "fedpp::lstm::histories_adjoint", team_policy(exec, k.tasks, k.adjoint_scratch),
+      "fedpp::lstm::histories_adjoint"_label, team_policy(exec, k.tasks, k.adjoint_scratch),
       KOKKOS_LAMBDA(const Member& member) {
         const int task = member.league_rank(), sample = k.task_sample(task);
         const int client = k.bundle_client(k.task_bundle(task));
@@ -311,37 +363,61 @@ void adjoint_histories(const Exec& exec, const Batch& b, const Fields& f, const 
         const Step step(scratch, s, true);
         const auto slot = [=](int stream, int j) {
           const int i = b.stream_realisation(stream);
-          return k.memory.data() + (b.problem_slot(b.problem(i) + sample) + b.stream_slot(stream) + j) * k.stride;
+          return b.problem_slot(b.problem(i) + sample) + b.stream_slot(stream) + j;
         };
-        team_for(member, static_cast<Index>(streams) * state, [=](Index j) { step.before[j] = 0; });
+        double *back = step.back, *next_adjoint = step.next_adjoint;
+        const int width = s.width, stride = s.back();
+        team_for(member, static_cast<Index>(streams) * stride, [=](Index j) { back[j] = 0; });
         member.team_barrier();
         int n = 0;
-        for (int j = b.stream_tokens(active[0]) - 1; j >= 0; --j) {
-          while (n < streams && b.stream_tokens(active[n]) > j) ++n;
-          // By the state after token j: what later tokens passed back, and the points that stand there.
+        for (int j = b.stream_tokens(active[0]);; --j) {
+          while (n < streams && b.stream_tokens(active[n]) >= j) ++n;
+          // By slot j: what its token passed back, and the points that stand there.
           team_for(member, n, [=](Index c) {
-            double* sum = step.next_adjoint + c * state;
-            for (int r = 0; r < state; ++r) sum[r] = step.before[c * state + r];
+            double* sum = back + c * stride;
             const int stream = active[c], i = b.stream_realisation(stream);
-            const Index at = b.slot(i) + b.stream_slot(stream) + j + 1;
-            const double* adjoints = k.point_adjoint.data() + b.problem_point(b.problem(i) + sample) * k.stride;
+            const Index at = b.slot(i) + b.stream_slot(stream) + j;
+            const double* adjoints = k.point_adjoint.data() + b.problem_point(b.problem(i) + sample) * k.back;
             for (Index p = k.points.begin(at); p < k.points.begin(at + 1); ++p) {
-              const double* part = adjoints + static_cast<Index>(k.points.point(p)) * k.stride;
-              for (int r = 0; r < state; ++r) sum[r] += part[r];
+              const double* part = adjoints + static_cast<Index>(k.points.point(p)) * k.back;
+              FEDPP_INDEPENDENT
+              for (int r = 0; r < stride; ++r) sum[r] += part[r];
             }
           });
           member.team_barrier();
-          const auto previous = [=](Index c) -> const double* { return slot(active[c], j); };
+          const auto state = [=](Index c) -> const double* { return k.memory.data() + slot(active[c], j) * k.stride; };
+          for (int layer = 0; layer < s.layers; ++layer) {
+            const double* z = back + 5 * width * layer;
+            gather_hidden(member, s, layer, n, state, step);
+            D::gemm(member, Op::kNone, Op::kTranspose, 4 * width, width + 1, n, 1.0, z, stride, step.h, width + 1, 1.0,
+                    gradient + s.hidden_weight(layer), 4 * width);
+            if (j > 0)
+              D::gemm(member, Op::kTranspose, Op::kNone, width, n, 4 * width, 1.0, w + s.hidden_weight(layer),
+                      4 * width, z, stride, 0.0, next_adjoint + 2 * width * layer, s.state());
+          }
+          if (j == 0) break;
+          team_for_2d(member, width * s.layers, n, [=](int r, int c) {
+            const int layer = r / width, u = r % width;
+            next_adjoint[c * s.state() + 2 * width * layer + width + u] =
+                back[static_cast<Index>(c) * stride + 5 * width * layer + 4 * width + u];
+          });
+          member.team_barrier();
+          // Through token j - 1 to the slot before it.
+          const auto previous = [=](Index c) -> const double* {
+            return k.memory.data() + slot(active[c], j - 1) * k.stride;
+          };
           const auto type = [=](Index c) {
-            return s.type_width > 0 ? f.token_type(b.stream_token(active[c]) + j) : -1;
+            return s.type_width > 0 ? f.token_type(b.stream_token(active[c]) + j - 1) : -1;
           };
           advance<D>(
-              member, s, w, n, previous,
+              member, s, w, n, true, previous,
+              [=](Index c) -> const double* { return k.hidden.data() + slot(active[c], j - 1) * k.gates; },
               [=](Index c) {
-                return f.token_input.data() + b.stream_input(active[c]) + static_cast<Index>(j) * s.inputs;
+                return f.token_input.data() + b.stream_input(active[c]) + static_cast<Index>(j - 1) * s.inputs;
               },
               type, step);
-          advance_adjoint<D>(member, s, w, n, previous, type, step, gradient);
+          advance_adjoint<D>(member, s, w, n, true, previous, type, step, gradient,
+                             [=](Index c) { return back + c * stride; });
         }
       });
 }
@@ -398,15 +474,19 @@ class LstmOperator : public EncoderOperator {
       if (e.kind != EncoderKind::kLstm) continue;
       const Lstm s(e);
       k_.stride = std::max(k_.stride, s.state());
+      k_.gates = std::max(k_.gates, s.gates());
+      k_.back = std::max(k_.back, s.back());
       k_.forward_scratch = std::max(k_.forward_scratch, s.forward_scratch() * kStepColumns);
       k_.adjoint_scratch = std::max(k_.adjoint_scratch, s.adjoint_scratch() * kStepColumns);
     }
     lay_out_bundles(batch, encoders, with_gradient, k_);
     k_.memory = Array<double>("lstm_memory", static_cast<std::size_t>(batch.lengths.problem_slot *
                                                                       k_.stride));  // zero: the state at the start
+    k_.hidden = Array<double>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "lstm_hidden"),
+                              static_cast<std::size_t>(batch.lengths.problem_slot * k_.gates));
     if (!with_gradient) return;
     k_.point_adjoint =
-        Array<double>("lstm_point_adjoint", static_cast<std::size_t>(batch.lengths.problem_point * k_.stride));
+        Array<double>("lstm_point_adjoint", static_cast<std::size_t>(batch.lengths.problem_point * k_.back));
     k_.points = make_slot_points(batch, fields);
   }
 
@@ -456,8 +536,18 @@ class LstmFamily : public EncoderFamily {
   Index workspace(const Encoder& encoder, Index tokens, Index streams, Index points, Index,
                   bool with_gradient) const override {
     const Lstm s(encoder);
-    const Index memory = (tokens + streams) * s.state();
-    return with_gradient ? memory + points * s.state() + streams * s.weights() : memory;
+    const Index memory = (tokens + streams) * (s.state() + s.gates());
+    return with_gradient ? memory + points * s.back() + streams * s.weights() : memory;
+  }
+
+  /// W_h once a slot, W_x once a token and a point (whose types are no input); in the adjoint twice that.
+  Operations operations(const Encoder& encoder, const std::vector<int>& streams, Index points) const override {
+    const Lstm s(encoder);
+    const double tokens = std::accumulate(streams.begin(), streams.end(), 0.0), gates = 4 * s.width;
+    const double slots = tokens + static_cast<double>(streams.size()), upper = (s.layers - 1.0) * s.width;
+    const double products = gates * (slots * s.layers * (s.width + 1.0) + tokens * (s.below(0) + upper) +
+                                     static_cast<double>(points) * (s.inputs + upper));
+    return {2 * products, 4 * products};
   }
 };
 

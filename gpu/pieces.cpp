@@ -5,7 +5,7 @@ namespace fedpp::gpu {
 void sum_gradients(const Exec& exec, const Batch& b, const Fields& f, EncoderKind kind, const Array<int>& task_begin,
                    const Array<Index>& task_offset, const Array<double>& partial) {
   Kokkos::parallel_for(
-      "fedpp::encoder::sum_gradients", team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::encoder::sum_gradients"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
         const int client = member.league_rank();
         const Encoder& encoder = b.encoder(client);
         if (encoder.kind != kind || f.step_taken(client) == 0) return;

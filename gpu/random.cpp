@@ -46,7 +46,7 @@ KOKKOS_INLINE_FUNCTION int point_parts(double points) {
 
 void draw_weights(const Exec& exec, const Batch& b, const Fields& f, const DrawKey& key) {
   Kokkos::parallel_for(
-      "fedpp::weights::draw", team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::weights::draw"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
         const int client = member.league_rank();
         const int p = b.parameters(client);
         const Index n = static_cast<Index>(b.samples(client)) * p;
@@ -75,12 +75,13 @@ int steps_in_epoch(int client_realisations, int realisations, double points) {
 void select_batch(const Exec& exec, const Batch& b, const Fields& f, const DrawKey& key, int realisations,
                   double points) {
   Kokkos::parallel_for(  // apart, for a client without realisations takes part, too
-      "fedpp::weights::select_clients", Kokkos::RangePolicy<Exec>(exec, 0, b.clients), KOKKOS_LAMBDA(const int client) {
+      "fedpp::weights::select_clients"_label, Kokkos::RangePolicy<Exec>(exec, 0, b.clients),
+      KOKKOS_LAMBDA(const int client) {
         const int count = b.client_realisations(client + 1) - b.client_realisations(client);
         f.step_taken(client) = static_cast<int>(key.step) < parts(count, realisations) * point_parts(points);
       });
   Kokkos::parallel_for(
-      "fedpp::weights::select_batch", team_policy(exec, b.realisations), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::weights::select_batch"_label, team_policy(exec, b.realisations), KOKKOS_LAMBDA(const Member& member) {
         const int i = member.league_rank();
         const int client = b.client(i);
         const int begin = b.client_realisations(client), count = b.client_realisations(client + 1) - begin;

@@ -2,7 +2,24 @@
 
 #include "gpu/dense.hpp"
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 namespace fedpp::gpu {
+
+namespace {
+
+/// A round's arrays are freed at its end and wanted again by the next: the host's allocator keeps their pages, which
+/// the system would otherwise take back, clear and hand out anew (a tenth of a round).
+void keep_freed_memory() {
+#if defined(__GLIBC__)
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
+}
+
+}  // namespace
 
 Runtime::Runtime(int node_rank, const std::string& dense) : mine_(!Kokkos::is_initialized()) {
   if (mine_) {
@@ -22,11 +39,14 @@ Runtime::Runtime(int node_rank, const std::string& dense) : mine_(!Kokkos::is_in
 #endif
   }
   choose_dense(dense);
+  keep_freed_memory();
 }
 
 Runtime::~Runtime() {
   if (mine_) Kokkos::finalize();
 }
+
+bool on_host() { return kHostBackend; }
 
 std::string backend_description() {
   const int threads = static_cast<int>(Exec().concurrency());

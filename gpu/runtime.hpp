@@ -18,6 +18,9 @@ class Runtime {
   bool mine_;
 };
 
+/// Whether kernels run on the host, and arrays lie in its memory.
+bool on_host();
+
 /// Execution space, threads and the dense implementation, in words: "Serial, 1 thread, vendor BLAS".
 std::string backend_description();
 

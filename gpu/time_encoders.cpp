@@ -24,7 +24,7 @@ KOKKOS_INLINE_FUNCTION Index scratch_size(const Batch& b) {
 template <class D>
 void run_embed(const Exec& exec, const Batch& b, const Fields& f, EncoderKind kind, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::time_encoders::embed", team_policy(exec, b.piece_tasks, scratch_size(b)),
+      "fedpp::time_encoders::embed"_label, team_policy(exec, b.piece_tasks, scratch_size(b)),
       KOKKOS_LAMBDA(const Member& member) {
         const Piece piece(b, f, member.league_rank());
         const Encoder& e = b.encoder(piece.client);
@@ -47,7 +47,7 @@ void run_embed(const Exec& exec, const Batch& b, const Fields& f, EncoderKind ki
 template <class D>
 void run_adjoint(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::time_encoders::adjoint", team_policy(exec, b.piece_tasks, scratch_size(b)),
+      "fedpp::time_encoders::adjoint"_label, team_policy(exec, b.piece_tasks, scratch_size(b)),
       KOKKOS_LAMBDA(const Member& member) {
         const Piece piece(b, f, member.league_rank());
         const Encoder& e = b.encoder(piece.client);
@@ -106,6 +106,9 @@ class DeepKernelFamily : public EncoderFamily {
     return std::make_unique<TimeOperator>(EncoderKind::kDeepKernel);
   }
   Index workspace(const Encoder&, Index, Index, Index, Index, bool) const override { return 0; }
+  Operations operations(const Encoder& e, const std::vector<int>&, Index points) const override {
+    return {2.0 * e.weights() * points, 2.0 * e.weights() * points};  // W [x; 1]; hbar [x; 1]'
+  }
 };
 
 }  // namespace

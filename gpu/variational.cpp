@@ -1,4 +1,5 @@
 // The closed-form update of q(v) (spec 1.4): Sigma_v^-1 = I + E_w[V alpha V'], mu_v = Sigma_v E_w[V (beta - alpha nu)].
+#include "gpu/cost.hpp"
 #include "gpu/dense.hpp"
 #include "gpu/kernels.hpp"
 
@@ -6,16 +7,16 @@ namespace fedpp::gpu {
 
 namespace {
 
-// Per team: V sqrt(alpha) [M x T], one sample's product [M x M], beta - alpha nu [T].
+// Per team: V alpha [M x T], one sample's V (beta - alpha nu) [M].
 KOKKOS_INLINE_FUNCTION Index accumulate_scratch(const Batch& b) {
-  return static_cast<Index>(b.most_inducing) * (b.most_tile + b.most_inducing) + b.most_tile;
+  return static_cast<Index>(b.most_inducing) * (b.most_tile + 1);
 }
 
 /// Per tile: lower triangle of mean_s V alpha V' and mean_s V (beta - alpha nu).
 template <class D>
 void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::variational::accumulate", team_policy(exec, b.tiles, accumulate_scratch(b)),
+      "fedpp::variational::accumulate"_label, team_policy(exec, b.tiles, accumulate_scratch(b)),
       KOKKOS_LAMBDA(const Member& member) {
         const int tile = member.league_rank();
         const int i = b.tile_realisation(tile);
@@ -28,24 +29,18 @@ void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
         double* vector = f.tile_vector.data() + b.tile_vector(tile);  // [M]
         Scratch scratch(member, accumulate_scratch(b));
         double* scaled = scratch.take(static_cast<Index>(m) * n);
-        double* product = scratch.take(static_cast<Index>(m) * m);
-        double* residual = scratch.take(n);
+        double* product = scratch.take(m);
         const double share = 1.0 / samples;
-        team_for(member, n, [=](Index c) { residual[c] = beta[c] - alpha[c] * offset; });
         for (int s = 0; s < samples; ++s) {
           const double* v = f.v.data() + b.matrix(b.problem(i) + s) + static_cast<Index>(first) * m;
           team_for_2d(member, m, n, [=](int r, int c) {
             const Index at = r + static_cast<Index>(c) * m;
-            scaled[at] = v[at] * math::sqrt(alpha[c]);
+            scaled[at] = v[at] * alpha[c];
           });
+          team_matrix_vector(member, m, n, v, m, [=](int c) { return beta[c] - alpha[c] * offset; }, product);
           member.team_barrier();
-          D::syrk(member, m, n, scaled, m, product, m);
-          team_for_2d(member, m, m, [=](int r, int c) {
-            if (r < c) return;
-            const Index at = r + static_cast<Index>(c) * m;
-            square[at] = share * product[at] + (s == 0 ? 0 : square[at]);
-          });
-          D::gemm(member, Op::kNone, Op::kNone, m, 1, n, share, v, m, residual, n, s == 0 ? 0.0 : 1.0, vector, m);
+          team_for(member, m, [=](Index r) { vector[r] = share * product[r] + (s == 0 ? 0 : vector[r]); });
+          D::symmetric(member, m, n, share, v, m, scaled, m, s == 0 ? 0.0 : 1.0, square, m);
         }
       });
 }
@@ -59,7 +54,7 @@ KOKKOS_INLINE_FUNCTION Index solve_scratch(const Batch& b) {
 template <class D>
 void solve(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::variational::solve", team_policy(exec, b.realisations, solve_scratch(b)),
+      "fedpp::variational::solve"_label, team_policy(exec, b.realisations, solve_scratch(b)),
       KOKKOS_LAMBDA(const Member& member) {
         const int i = member.league_rank();
         const int m = b.inducing(i);
@@ -68,26 +63,21 @@ void solve(const Exec& exec, const Batch& b, const Fields& f) {
         double* rhs = scratch.take(m);
         double* half = scratch.take(m);
         const int tile_begin = b.tile_begin(i), tile_end = b.tile_begin(i + 1);
-        team_for_2d(member, m, m, [=](int r, int c) {
-          if (r < c) return;
-          const Index at = r + static_cast<Index>(c) * m;
-          double sum = r == c ? 1 : 0;
-          for (int tile = tile_begin; tile < tile_end; ++tile) sum += f.tile_square(b.tile_square(tile) + at);
-          a[at] = sum;
-        });
-        team_for(member, m, [=](Index r) {
-          double sum = 0;
-          for (int tile = tile_begin; tile < tile_end; ++tile) sum += f.tile_vector(b.tile_vector(tile) + r);
-          rhs[r] = sum;
-        });
+        team_for_2d(member, m, m, [=](int r, int c) { a[r + static_cast<Index>(c) * m] = r == c ? 1 : 0; });
+        team_for(member, m, [=](Index r) { rhs[r] = 0; });
+        member.team_barrier();
+        for (int tile = tile_begin; tile < tile_end; ++tile) {  // each is read once, from front to back
+          const double* square = f.tile_square.data() + b.tile_square(tile);
+          const double* vector = f.tile_vector.data() + b.tile_vector(tile);
+          team_for(member, static_cast<Index>(m) * m, [=](Index at) { a[at] += square[at]; });
+          team_for(member, m, [=](Index r) { rhs[r] += vector[r]; });
+        }
         member.team_barrier();
         // A >= I: this fails only where a failed problem has filled V with what is not finite; info of factorise()
         // tells.
         D::potrf(member, m, a, m);
         double* factor = f.v_factor.data() + b.square(i);
-        team_for_2d(member, m, m, [=](int r, int c) { factor[r + static_cast<Index>(c) * m] = r == c ? 1 : 0; });
-        member.team_barrier();
-        D::trsm(member, Op::kNone, m, m, a, m, factor, m);
+        invert_lower<D>(member, m, a, factor);
         double* mu = f.v_mean.data() + b.vector(i);
         team_for(member, m, [=](Index r) {
           double sum = 0;
@@ -104,6 +94,12 @@ void solve(const Exec& exec, const Batch& b, const Fields& f) {
 }
 
 }  // namespace
+
+/// V alpha V' and V (beta - alpha nu) of every sample; Cholesky and inverse factor once. Reads V.
+Cost variational_cost(const ClientExtent& c, const RealisationExtent& r) {
+  const double m = r.inducing, n = r.columns;
+  return c.samples * Cost{m * m * n + 2 * m * n, 8 * n * m} + Cost{2 * m * m * m / 3 + 2 * m * m, 8 * (m * m + 2 * n)};
+}
 
 void update_variational(const Exec& exec, const Batch& batch, const Fields& fields) {
   with_dense([&]<class D>() {

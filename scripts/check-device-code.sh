@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check-device-code.sh KOKKOS-CUDA-HEADERS [ARCH] - compiles every source that holds kernels (gpu/, src/model/) with nvcc for one
+# check-device-code.sh KOKKOS-CUDA-HEADERS [ARCH] - compiles every source that holds kernels (gpu/, src/model/, bench/) with nvcc for one
 # architecture (default: 90), against the headers of a Kokkos that has CUDA switched on. Links and runs nothing.
 set -euo pipefail
 headers=$(realpath "${1:?usage: check-device-code.sh KOKKOS-CUDA-HEADERS [ARCH]}")
@@ -18,6 +18,6 @@ compile() {
 }
 export -f compile
 export nvcc arch headers objects
-sources=(gpu/*.cpp src/model/*.cpp)
+sources=(gpu/*.cpp src/model/*.cpp bench/dense.cpp bench/machine.cpp)
 printf '%s\0' "${sources[@]}" | xargs -0 -n 1 -P "${FEDPP_BUILD_JOBS:-$(nproc)}" bash -c 'compile "$0"'
 echo "check-device-code: ${#sources[@]} sources compile for sm_$arch"

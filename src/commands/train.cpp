@@ -22,13 +22,16 @@ struct TrainOptions {
   std::string checkpoint;
   bool automatic = false, accept_changes = false;
   bool validate_only = false;
+  bool profile = false;
+  bool estimate = false;
 };
 
 constexpr const char* kExamples =
     "Examples:\n"
     "  fedpp train run.toml --validate-only\n"
     "  mpirun -n 4 fedpp train run.toml --out out --set federation.rounds=20 --set federation.seed=2\n"
-    "  mpirun -n 2 fedpp train run.toml --out out --resume     another number of ranks is fine";
+    "  mpirun -n 2 fedpp train run.toml --out out --resume     another number of ranks is fine\n"
+    "  mpirun -n 4 fedpp train run.toml --estimate             memory and time on four ranks, before the run";
 
 config::Config read_config(const TrainOptions& options) {
   std::vector<std::string> overrides = options.overrides;
@@ -46,12 +49,14 @@ int train(const TrainOptions& options) {
   }
   return run_parallel([&](mpi::Communicator& world) {
     const config::Config config = read_on_rank_0(world, [&] { return read_config(options); });
+    if (options.estimate) return federation::run_estimate(config, world);
     return federation::run_training(
         config,
         {.start = options.resume ? federation::Start::kResume : federation::Start::kInitialPrior,
          .checkpoint = options.checkpoint,
          .automatic = options.automatic,
-         .accept_changes = options.accept_changes},
+         .accept_changes = options.accept_changes,
+         .profile = options.profile},
         world);
   });
 }
@@ -88,6 +93,11 @@ void add_train(CLI::App& app, Action& chosen) {
       "--validate-only", options->validate_only,
       "Check the configuration and that the data files are there, then stop (needs no GPU and no mpirun); "
       "'fedpp info CONFIG' reads the data, too");
+  command->add_flag("--profile", options->profile,
+                    "Print where the time went at the end: phases and kernels, over the ranks (docs/profiling.md)");
+  command->add_flag("--estimate", options->estimate,
+                    "Read the data, measure a little, print the memory and time that the training would take on each "
+                    "rank, then stop; writes nothing");
   command->callback([options, &chosen] { chosen = [options] { return train(*options); }; });
 }
 

@@ -72,7 +72,8 @@ Answer predict(const ProbeInput& in) {
   const gpu::Exec exec;
   const gpu::Array<double> log_intensity("log_intensity", mean.size()), intensity("intensity", mean.size());
   gpu::expected_intensity(exec, gpu::to_device<double>("mean", mean), gpu::to_device<double>("variance", variance),
-                          rate, log_intensity, intensity);
+                          gpu::to_device<double>("rate", std::vector<double>(mean.size(), rate)), log_intensity,
+                          intensity);
   exec.fence();
   Answer answer{{"expected_log_intensity", {}}, {"expected_intensity", {}}};
   gpu::to_host(log_intensity, answer[0].second);

@@ -31,8 +31,13 @@ struct TrainingRequest {
   bool automatic = false;
   bool accept_changes = false;  ///< kResume under another configuration
   bool best = true;             ///< kAdapt, kContinue: from its best round by validation, else from its last
+  bool profile = false;         ///< print where the time went (docs/profiling.md)
 };
 int run_training(const config::Config& config, const TrainingRequest& request, mpi::Communicator& world);
+
+/// Prints the memory and time that a training would take on each rank, from the clients' sizes and a short calibration
+/// (docs/profiling.md); writes nothing.
+int run_estimate(const config::Config& config, mpi::Communicator& world);
 
 struct EvaluationRequest {
   std::string state = "best";  ///< or "last"

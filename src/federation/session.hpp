@@ -59,6 +59,9 @@ class Session {
   double exact_total(const std::vector<double>& values, const char* kind);
 
  private:
+  /// Collective. Reads the data of the clients that this rank owns and makes their models.
+  model::Embedding load(const std::optional<data::InputScale>& trained);
+
   /// Collective. The scale of the gaps over all clients' training tokens: the same bits on every rank and any number.
   data::GapScale gap_scale(const std::vector<data::ClientData>& clients);
 

@@ -20,6 +20,7 @@
 #include "federation/output_folder.hpp"
 #include "federation/participants.hpp"
 #include "federation/personal_priors.hpp"
+#include "federation/phase_table.hpp"
 #include "federation/phases.hpp"
 #include "federation/progress.hpp"
 #include "federation/report.hpp"
@@ -462,6 +463,8 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   if (request.start == Start::kResume)
     header = read_header(request.checkpoint.empty() ? newest_checkpoint_of(config, world) : request.checkpoint, world);
   Phases phases;
+  std::optional<gpu::Profile> profile;
+  if (request.profile) profile.emplace();
 
   // 2. Data and clients, on the inputs' scale that the weights were trained on; the state. A mistake in the
   // configuration, the data or the checkpoint leaves no file and replaces none.
@@ -497,6 +500,7 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
 
   // 4. Scores, curves, tables.
   as_the_machines_fault([&] { report(session, state, progress, phases); });
+  if (profile) progress.line(phase_table(world, profile->entries()));
   progress.record({{"event", "finished"}, {"round", state.next_round}});
   return 0;
 }

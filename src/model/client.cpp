@@ -138,8 +138,4 @@ double start_lengthscale(const config::Model& model, const Embedding& embedding,
   return embedding.reads_history() ? 10 * share * distance : distance;
 }
 
-double cost(std::int64_t columns, std::int64_t inducing) {
-  return static_cast<double>(columns) * static_cast<double>(inducing) * static_cast<double>(inducing);
-}
-
 }  // namespace fedpp::model

@@ -63,7 +63,4 @@ double start_lengthscale(const config::Model& model, const Embedding& embedding,
 /// the encoder's start (gpu::EncoderFamily::start).
 WeightPosterior initial_prior(const config::Model& model, const Embedding& embedding, std::uint64_t seed);
 
-/// Cost of an epoch up to a factor, for placement: columns x M^2.
-double cost(std::int64_t columns, std::int64_t inducing);
-
 }  // namespace fedpp::model

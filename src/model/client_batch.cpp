@@ -64,6 +64,28 @@ struct Seen {
 
 }  // namespace
 
+std::vector<gpu::RealisationExtent> extents_of(const ClientPoints& points, int client) {
+  std::vector<gpu::RealisationExtent> extents;
+  for (std::size_t i = 0; i < points.realisations->size(); ++i)
+    extents.push_back(extent(client, *points.client, (*points.realisations)[i], i));
+  return extents;
+}
+
+gpu::Cost epoch_cost(const Client& client, std::int64_t samples) {
+  gpu::Cost cost;
+  for (const auto& realisation : extents_of({&client, &client.training}))
+    cost += gpu::local_epoch_cost({static_cast<int>(samples), client.embedding.encoder}, realisation);
+  return cost;
+}
+
+double array_bytes(const ClientPoints& points, int samples, bool with_gradient) {
+  double doubles = 0;
+  for (const auto& realisation : extents_of(points))
+    doubles += static_cast<double>(
+        gpu::field_doubles({samples, points.client->embedding.encoder}, realisation, with_gradient));
+  return doubles * sizeof(double);
+}
+
 ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights,
                          int samples, double jitter, bool with_gradient, bool spread)
     : samples_(samples) {
@@ -166,12 +188,7 @@ std::vector<std::pair<int, int>> blocks_of(const std::vector<ClientPoints>& clie
   std::vector<std::pair<int, int>> blocks;
   double used = 0;
   for (int k = 0; k < static_cast<int>(clients.size()); ++k) {
-    const Client& c = *clients[k].client;
-    double doubles = 0;
-    for (std::size_t i = 0; i < c.inducing.size(); ++i)
-      doubles += static_cast<double>(gpu::field_doubles({samples, c.embedding.encoder},
-                                                        extent(0, c, (*clients[k].realisations)[i], i), with_gradient));
-    const double mb = doubles * sizeof(double) / 1e6;
+    const double mb = 1e-6 * array_bytes(clients[k], samples, with_gradient);
     if (blocks.empty() || used + mb > workspace_mb) {
       blocks.emplace_back(k, k);
       used = 0;

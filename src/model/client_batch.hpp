@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gpu/adam.hpp"
+#include "gpu/cost.hpp"
 #include "gpu/fields.hpp"
 #include "model/client.hpp"
 
@@ -15,6 +16,15 @@ struct ClientPoints {
   const Client* client = nullptr;
   const std::vector<data::Realisation>* realisations = nullptr;  ///< as many as client->inducing
 };
+
+/// Extents of a client's realisations in a batch where it is number `client`.
+std::vector<gpu::RealisationExtent> extents_of(const ClientPoints& points, int client = 0);
+
+/// What one local epoch of a client costs: about columns x M^2 (gpu/cost.hpp).
+gpu::Cost epoch_cost(const Client& client, std::int64_t samples);
+
+/// Bytes of a client's arrays in a batch, an upper bound.
+double array_bytes(const ClientPoints& points, int samples, bool with_gradient);
 
 class ClientBatch {
  public:

@@ -63,7 +63,9 @@ std::vector<std::vector<RealisationPrediction>> FrozenPrediction::under(
     for (int j = 0; j < batch_.columns(i); ++j) moments[at + j] += points_[k].client->state.offset;
   });
   const gpu::Array<double> log_intensity("log_intensity", moments.size()), intensity("intensity", moments.size());
-  gpu::expected_intensity(exec_, gpu::to_device<double>("mean", moments), f.variance, 1.0, log_intensity, intensity);
+  gpu::expected_intensity(exec_, gpu::to_device<double>("mean", moments), f.variance,
+                          gpu::to_device<double>("rate", std::vector<double>(moments.size(), 1.0)), log_intensity,
+                          intensity);
   exec_.fence();
   gpu::to_host(log_intensity, log_sigmoid);
   gpu::to_host(intensity, sigmoid);

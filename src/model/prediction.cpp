@@ -32,6 +32,29 @@ struct LevelUncertainty {
   std::vector<std::array<double, 3>> covariance;  ///< [clients] of phi, v integrated out: nu nu, nu log m, log m log m
 };
 
+/// E[log lambda] and E[lambda] of all realisations, means over the samples of the weights, by one launch. `mean` (with
+/// nu), `variance`, `rate`: [S][N+Q] of each in turn.
+void add_expectations(const gpu::Exec& exec, const gpu::Array<double>& mean, const gpu::Array<double>& variance,
+                      const gpu::Array<double>& rate, int samples, std::vector<RealisationPrediction>& predictions) {
+  const gpu::Array<double> log_intensity("log_intensity", mean.extent(0)), intensity("intensity", mean.extent(0));
+  gpu::expected_intensity(exec, mean, variance, rate, log_intensity, intensity);
+  exec.fence();
+  std::vector<double> by_sample_log, by_sample;
+  gpu::to_host(log_intensity, by_sample_log);
+  gpu::to_host(intensity, by_sample);
+  std::size_t at = 0;
+  for (auto& p : predictions) {
+    const std::size_t n = p.mean.size() / static_cast<std::size_t>(samples);
+    p.expected_log_intensity.assign(n, 0.0);
+    p.expected_intensity.assign(n, 0.0);
+    for (int sample = 0; sample < samples; ++sample)
+      for (std::size_t j = 0; j < n; ++j, ++at) {
+        p.expected_log_intensity[j] += by_sample_log[at] / samples;
+        p.expected_intensity[j] += by_sample[at] / samples;
+      }
+  }
+}
+
 /// Moments at a set's points from the posterior of `trained`, which the new batch takes over with its weights' samples.
 std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const ClientBatch& trained,
                                              const std::vector<ClientPoints>& points,
@@ -63,6 +86,7 @@ std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const Client
   }
 
   std::vector<RealisationPrediction> result;
+  std::vector<double> rate;  // of every (sample, column)
   std::size_t at = 0;
   for (std::size_t k = 0; k < points.size(); ++k) {
     for (int i = batch.realisation_begin(static_cast<int>(k)); i < batch.realisation_begin(static_cast<int>(k) + 1);
@@ -81,23 +105,13 @@ std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const Client
         p.level_variance[j] = to_offset * to_offset * nn + 2 * to_offset * to_rate * nm + to_rate * to_rate * mm;
       }
       at += all;
-      const auto mean = gpu::to_device<double>("mean", p.mean), s = gpu::to_device<double>("variance", p.variance);
-      const gpu::Array<double> log_intensity("log_intensity", all), intensity("intensity", all);
-      gpu::expected_intensity(exec, mean, s, p.rate, log_intensity, intensity);
-      exec.fence();
-      std::vector<double> by_sample_log, by_sample;
-      gpu::to_host(log_intensity, by_sample_log);
-      gpu::to_host(intensity, by_sample);
-      p.expected_log_intensity.assign(n, 0.0);
-      p.expected_intensity.assign(n, 0.0);
-      for (int sample = 0; sample < options.samples; ++sample)
-        for (std::size_t j = 0; j < n; ++j) {
-          p.expected_log_intensity[j] += by_sample_log[sample * n + j] / options.samples;
-          p.expected_intensity[j] += by_sample[sample * n + j] / options.samples;
-        }
+      std::copy(p.mean.begin(), p.mean.end(), projection.begin() + static_cast<std::ptrdiff_t>(at - all));
+      rate.insert(rate.end(), all, p.rate);
       result.push_back(std::move(p));
     }
   }
+  add_expectations(exec, gpu::to_device<double>("mean", projection), f.variance, gpu::to_device<double>("rate", rate),
+                   options.samples, result);
   return result;
 }
 

@@ -46,13 +46,15 @@ struct Gemm {
     D::gemm(member, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
   }
 };
-struct Syrk {
+struct Symmetric {
   int m, k;
-  const double* a;
+  double alpha;
+  const double *a, *b;
+  double beta;
   double* c;
   template <class D>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    D::syrk(member, m, k, a, m, c, m);
+    D::symmetric(member, m, k, alpha, a, m, b, m, beta, c, m);
   }
 };
 struct Trsm {
@@ -65,13 +67,22 @@ struct Trsm {
     D::trsm(member, op, m, n, l, m, b, m);
   }
 };
-struct Trmm {
+struct TriangleTimes {
   int m, n;
-  const double* l;
-  double* b;
+  const double *l, *b;
+  double* c;
   template <class D>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    D::trmm(member, m, n, l, m, b, m);
+    D::triangle_times(member, m, n, l, m, b, m, c, m);
+  }
+};
+struct InvertLower {
+  int m;
+  const double* l;
+  double* inverse;
+  template <class D>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    gpu::invert_lower<D>(member, m, l, inverse);
   }
 };
 struct Potrf {
@@ -130,7 +141,7 @@ const int kSizes[] = {1, 2, 31, 32, 33, 64, 65};
 
 TEST_P(Dense, gemm) {
   for (const int m : kSizes)
-    for (const auto& [n, k] : {std::pair{1, 7}, {5, 1}, {33, 31}})
+    for (const auto& [n, k] : {std::pair{1, 7}, {5, 1}, {33, 31}, {400, 60}})
       for (const Op op_a : {Op::kNone, Op::kTranspose})
         for (const Op op_b : {Op::kNone, Op::kTranspose})
           for (const double beta : {0.0, 1.0, -0.5}) {
@@ -161,29 +172,35 @@ TEST_P(Dense, gemm) {
           }
 }
 
-TEST_P(Dense, syrk_writes_the_lower_triangle_only) {
+TEST_P(Dense, symmetric_gives_the_lower_triangle) {
   for (const int m : kSizes)
-    for (const int k : {1, 40}) {
-      const Vector a = random(static_cast<std::size_t>(m * k));
-      const auto da = up(a), dc = up(Vector(static_cast<std::size_t>(m * m), -7.0));
-      in_a_team(Syrk{m, k, da.data(), dc.data()});
-      const Vector got = test::host(dc);
-      for (int j = 0; j < m; ++j)
-        for (int i = 0; i < m; ++i) {
-          double sum = 0;
-          for (int p = 0; p < k; ++p)
-            sum += a[static_cast<std::size_t>(i + p * m)] * a[static_cast<std::size_t>(j + p * m)];
-          ASSERT_NEAR(got[static_cast<std::size_t>(i + j * m)], i < j ? -7 : sum, 1e-12) << m << " x " << k;
-        }
-    }
+    for (const int k : {1, 40})
+      for (const double beta : {0.0, 0.5}) {
+        const Vector a = random(static_cast<std::size_t>(m * k));
+        Vector b = a;  // A diag(x) A' is symmetric
+        for (int p = 0; p < k; ++p)
+          for (int i = 0; i < m; ++i) b[static_cast<std::size_t>(i + p * m)] *= 1 + 0.1 * p;
+        const auto da = up(a), db = up(b), dc = up(Vector(static_cast<std::size_t>(m * m), beta == 0 ? NAN : -7.0));
+        in_a_team(Symmetric{m, k, 2.0, da.data(), db.data(), beta, dc.data()});
+        const Vector got = test::host(dc);
+        for (int j = 0; j < m; ++j)
+          for (int i = j; i < m; ++i) {
+            double sum = 0;
+            for (int p = 0; p < k; ++p)
+              sum += a[static_cast<std::size_t>(i + p * m)] * b[static_cast<std::size_t>(j + p * m)];
+            ASSERT_NEAR(got[static_cast<std::size_t>(i + j * m)], 2 * sum - 7 * beta, 1e-11) << m << " x " << k;
+          }
+      }
 }
 
-TEST_P(Dense, trsm_undoes_trmm_and_agrees_with_the_product) {
+TEST_P(Dense, triangles_multiply_solve_and_invert) {
   for (const int m : kSizes)
     for (const int n : {1, 3, 33}) {
       const Vector l = lower(m), x = random(static_cast<std::size_t>(m * n));
-      const auto dl = up(l), db = up(x);
-      in_a_team(Trmm{m, n, dl.data(), db.data()});
+      Vector zeros_above = l;
+      for (double& v : zeros_above) v = std::isnan(v) ? 0 : v;
+      const auto dl = up(l), dz = up(zeros_above), dx = up(x), db = up(Vector(x.size(), NAN));
+      in_a_team(TriangleTimes{m, n, dz.data(), dx.data(), db.data()});
       const Vector product = test::host(db);
       Vector transposed(product.size());
       for (int j = 0; j < n; ++j)
@@ -196,6 +213,10 @@ TEST_P(Dense, trsm_undoes_trmm_and_agrees_with_the_product) {
           ASSERT_NEAR(product[static_cast<std::size_t>(i + j * m)], sum, 1e-12);
           transposed[static_cast<std::size_t>(i + j * m)] = sum_transposed;
         }
+      const auto di = up(Vector(static_cast<std::size_t>(m * m), NAN)), by_inverse = up(Vector(x.size(), NAN));
+      in_a_team(InvertLower{m, dl.data(), di.data()});
+      in_a_team(TriangleTimes{m, n, di.data(), db.data(), by_inverse.data()});
+      test::expect_close(test::host(by_inverse), x, 1e-11, "inverse times L x");
       in_a_team(Trsm{Op::kNone, m, n, dl.data(), db.data()});
       test::expect_close(test::host(db), x, 1e-11, "L^-1 L x");
       const auto dt = up(transposed);

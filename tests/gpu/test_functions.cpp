@@ -126,8 +126,9 @@ TEST(Expectation, agrees_with_fine_quadrature) {
     }
   const double rate = 2.5;
   const gpu::Array<double> log_intensity("log", mean.size()), intensity("intensity", mean.size());
-  gpu::expected_intensity(gpu::Exec(), gpu::to_device<double>("mean", mean),
-                          gpu::to_device<double>("variance", variance), rate, log_intensity, intensity);
+  gpu::expected_intensity(
+      gpu::Exec(), gpu::to_device<double>("mean", mean), gpu::to_device<double>("variance", variance),
+      gpu::to_device<double>("rate", std::vector<double>(mean.size(), rate)), log_intensity, intensity);
   const auto got_log = test::host(log_intensity), got = test::host(intensity);
   for (std::size_t i = 0; i < mean.size(); ++i) {
     const double sd = std::sqrt(variance[i]);

@@ -43,6 +43,26 @@ inline model::Client small_client(std::int64_t id, gpu::EncoderKind kind = gpu::
   return model::make_client(id, small_encoder(kind), std::move(realisations), 6 + id % 5, 1.0);
 }
 
+/// A client of any encoder; a history encoder finds each realisation's events as one stream.
+inline model::Client history_client(std::int64_t id, gpu::EncoderKind kind) {
+  std::mt19937_64 engine(static_cast<std::uint64_t>(id) + 71);
+  const auto embedding = small_encoder(kind);
+  std::vector<data::Realisation> realisations;
+  for (int i = 0; i < 3; ++i) {
+    auto r = random_realisation(engine, 20 + 10 * i + static_cast<int>(id), 40);
+    if (embedding.reads_history()) {
+      r.streams.push_back({0.0, r.events, std::vector<int>(r.events.size(), 0)});
+      const auto before = [&](double t) {
+        return static_cast<int>(std::lower_bound(r.events.begin(), r.events.end(), t) - r.events.begin());
+      };
+      for (const double t : r.events) r.event_history.push_back({0, before(t)});
+      for (const double t : r.nodes) r.node_history.push_back({0, before(t)});
+    }
+    realisations.push_back(std::move(r));
+  }
+  return model::make_client(id, embedding, std::move(realisations), 7, 1.0);
+}
+
 inline model::WeightPosterior small_prior(const config::Model& model = {}) {
   return model::initial_prior(model, small_encoder(), 5);
 }

@@ -1,0 +1,43 @@
+#include "clients.hpp"
+
+#include <algorithm>
+#include <random>
+
+namespace fedpp::bench {
+
+namespace {
+
+data::Realisation realisation(std::mt19937_64& random, const Shape& shape, bool history) {
+  std::uniform_real_distribution<double> uniform(0, 100);
+  data::Realisation r;
+  for (int i = 0; i < shape.events; ++i) r.events.push_back(uniform(random));
+  std::sort(r.events.begin(), r.events.end());
+  r.multiplicities.assign(shape.events, 1.0);
+  r.log_offsets.assign(shape.events, 0.0);
+  for (int q = 0; q < shape.nodes; ++q) r.nodes.push_back(100.0 * (q + 0.5) / shape.nodes);
+  r.node_weights.assign(shape.nodes, 100.0 / shape.nodes);
+  r.span = {0, 100};
+  if (!history) return r;
+  r.streams.push_back({0.0, r.events, std::vector<int>(shape.events, 0)});
+  for (int i = 0; i < shape.events; ++i) r.event_history.push_back({0, i});
+  for (const double t : r.nodes)
+    r.node_history.push_back(
+        {0, static_cast<int>(std::lower_bound(r.events.begin(), r.events.end(), t) - r.events.begin())});
+  return r;
+}
+
+}  // namespace
+
+model::Client make_client(const Shape& shape, const std::string& encoder, int width) {
+  std::mt19937_64 random(1);
+  config::Model options;
+  options.encoder = encoder;
+  options.width = width;
+  const auto embedding = model::make_embedding(options, {});
+  std::vector<data::Realisation> realisations;
+  for (int k = 0; k < shape.realisations; ++k)
+    realisations.push_back(realisation(random, shape, embedding.reads_history()));
+  return model::make_client(0, embedding, std::move(realisations), shape.inducing, 1.0);
+}
+
+}  // namespace fedpp::bench

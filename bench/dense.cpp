@@ -1,0 +1,150 @@
+// Batches of small factorisations, solves and products: ours and the vendor's.
+#include "gpu/dense.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "measure.hpp"
+
+#if defined(KOKKOS_ENABLE_CUDA)
+#include <cusolverDn.h>
+#endif
+
+namespace {
+
+using namespace fedpp;
+using gpu::Index;
+
+/// As many problems as asked for, within a quarter of a gigabyte on a host and four on a device.
+Index problems(benchmark::State& state, int m) {
+  const double most = (gpu::kHostBackend ? 0.25e9 : 4e9) / (16.0 * m * m);
+  return std::min<Index>(state.range(1), static_cast<Index>(most));
+}
+
+/// K(z,z) of an RBF kernel with neighbours a length-scale apart, in every problem.
+gpu::Array<double> gram_matrices(int m, Index count) {
+  const gpu::Array<double> a("gram", count * m * m);
+  Kokkos::parallel_for(
+      "fedpp::bench::gram", Kokkos::RangePolicy<gpu::Exec>(0, count * m * m), KOKKOS_LAMBDA(const Index at) {
+        const Index row = at % m, column = at / m % m;
+        const double d = static_cast<double>(row - column);
+        a(at) = gpu::math::exp(-0.5 * d * d) + (row == column ? 1e-6 : 0);
+      });
+  return a;
+}
+
+/// Copy and Cholesky of m^3 / 3 operations; reads A, writes L.
+template <class D>
+void cholesky(benchmark::State& state) {
+  const int m = static_cast<int>(state.range(0));
+  const Index count = problems(state, m), square = static_cast<Index>(m) * m;
+  const auto a = gram_matrices(m, count);
+  const gpu::Array<double> l("factor", count * square);
+  const gpu::Array<int> info("info", count);
+  bench::measure(state, static_cast<double>(count) * gpu::Cost{m * square / 3.0, 16.0 * square},
+                 [&](const gpu::Exec& exec) {
+                   Kokkos::parallel_for(
+                       "fedpp::bench::cholesky", gpu::team_policy(exec, static_cast<int>(count)),
+                       KOKKOS_LAMBDA(const gpu::Member& member) {
+                         const Index first = member.league_rank() * square;
+                         double* own = l.data() + first;
+                         gpu::team_for(member, square, [=](Index at) { own[at] = a(first + at); });
+                         member.team_barrier();
+                         const int failed = D::potrf(member, m, own, m);
+                         if (member.team_rank() == 0) info(member.league_rank()) = failed;
+                       });
+                 });
+  state.counters["problems"] = static_cast<double>(count);
+}
+
+/// L^-1 B for 256 columns: m^2 operations a column; reads L, reads and writes B.
+template <class D>
+void triangular_solve(benchmark::State& state) {
+  const int m = static_cast<int>(state.range(0)), n = 256;
+  const Index count = problems(state, m) * m / (m + 2 * n) + 1, square = static_cast<Index>(m) * m;
+  const auto l = gram_matrices(m, count);
+  const gpu::Array<double> b("right_hand_sides", count * m * n);
+  bench::measure(state, static_cast<double>(count) * gpu::Cost{1.0 * square * n, 8.0 * (square + 2 * m * n)},
+                 [&](const gpu::Exec& exec) {
+                   Kokkos::parallel_for(
+                       "fedpp::bench::triangular_solve", gpu::team_policy(exec, static_cast<int>(count)),
+                       KOKKOS_LAMBDA(const gpu::Member& member) {
+                         const Index k = member.league_rank();
+                         D::trsm(member, gpu::Op::kNone, m, n, l.data() + k * square, m, b.data() + k * m * n, m);
+                       });
+                 });
+  state.counters["problems"] = static_cast<double>(count);
+}
+
+/// B V of a tile: 2 m^2 operations a column.
+template <class D>
+void tile_product(benchmark::State& state) {
+  const int m = static_cast<int>(state.range(0)), n = gpu::tile_columns();
+  const Index count = problems(state, m) * m / (m + 2 * n) + 1, square = static_cast<Index>(m) * m;
+  const auto a = gram_matrices(m, count);
+  const gpu::Array<double> b("b", count * m * n), c("c", count * m * n);
+  bench::measure(state, static_cast<double>(count) * gpu::Cost{2.0 * square * n, 8.0 * (square + 2 * m * n)},
+                 [&](const gpu::Exec& exec) {
+                   Kokkos::parallel_for(
+                       "fedpp::bench::tile_product", gpu::team_policy(exec, static_cast<int>(count)),
+                       KOKKOS_LAMBDA(const gpu::Member& member) {
+                         const Index k = member.league_rank();
+                         D::gemm(member, gpu::Op::kNone, gpu::Op::kNone, m, n, m, 1.0, a.data() + k * square, m,
+                                 b.data() + k * m * n, m, 0.0, c.data() + k * m * n, m);
+                       });
+                 });
+  state.counters["problems"] = static_cast<double>(count);
+}
+
+#if defined(KOKKOS_ENABLE_CUDA)
+/// cuSOLVER's batched factorisation on the same matrices, the copy before it included.
+void cholesky_cusolver(benchmark::State& state) {
+  const int m = static_cast<int>(state.range(0));
+  const Index count = problems(state, m), square = static_cast<Index>(m) * m;
+  const auto a = gram_matrices(m, count);
+  const gpu::Array<double> l("factor", count * square);
+  const gpu::Array<std::uintptr_t> pointers("pointers", count);
+  const gpu::Array<int> info("info", count);
+  Kokkos::parallel_for(
+      "fedpp::bench::pointers", Kokkos::RangePolicy<gpu::Exec>(0, count),
+      KOKKOS_LAMBDA(const Index k) { pointers(k) = reinterpret_cast<std::uintptr_t>(l.data() + k * square); });
+  cusolverDnHandle_t handle = nullptr;
+  if (cusolverDnCreate(&handle) != CUSOLVER_STATUS_SUCCESS) return state.SkipWithError("cuSOLVER cannot be started");
+  bench::measure(
+      state, static_cast<double>(count) * gpu::Cost{m * square / 3.0, 16.0 * square}, [&](const gpu::Exec& exec) {
+        Kokkos::deep_copy(exec, l, a);
+        if (cusolverDnSetStream(handle, exec.cuda_stream()) != CUSOLVER_STATUS_SUCCESS ||
+            cusolverDnDpotrfBatched(handle, CUBLAS_FILL_MODE_LOWER, m, reinterpret_cast<double**>(pointers.data()), m,
+                                    info.data(), static_cast<int>(count)) != CUSOLVER_STATUS_SUCCESS)
+          state.SkipWithError("cusolverDnDpotrfBatched failed");
+      });
+  state.counters["problems"] = static_cast<double>(count);
+  cusolverDnDestroy(handle);
+}
+#endif
+
+void sizes(benchmark::internal::Benchmark* b) {
+  b->ArgNames({"M", "batch"});
+  for (const int m : {16, 32, 50, 64, 128})
+    for (const int batch : {1'000, 10'000, 100'000}) {
+      if (gpu::kHostBackend && batch > 1'000) continue;  // one problem after another: the batch changes nothing
+      b->Args({m, batch});
+    }
+  b->UseManualTime()->Unit(benchmark::kMillisecond);
+}
+
+#define FEDPP_DENSE(function, D) \
+  static const auto* function##_##D = benchmark::RegisterBenchmark(#function "/" #D, function<gpu::D>)->Apply(sizes)
+
+FEDPP_DENSE(cholesky, TeamDense);
+FEDPP_DENSE(triangular_solve, TeamDense);
+FEDPP_DENSE(tile_product, TeamDense);
+#if defined(KOKKOS_ENABLE_CUDA)
+static const auto* cholesky_vendor = benchmark::RegisterBenchmark("cholesky/cuSOLVER", cholesky_cusolver)->Apply(sizes);
+#elif !defined(KOKKOS_ENABLE_HIP)
+FEDPP_DENSE(cholesky, BlasDense);
+FEDPP_DENSE(triangular_solve, BlasDense);
+FEDPP_DENSE(tile_product, BlasDense);
+#endif
+
+}  // namespace

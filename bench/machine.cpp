@@ -1,0 +1,147 @@
+#include "machine.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "gpu/dense.hpp"
+
+#if defined(KOKKOS_ENABLE_CUDA)
+#include <cublas_v2.h>
+#endif
+
+namespace fedpp::bench {
+
+double now() {
+  static const bool one_thread = gpu::kHostBackend && gpu::Exec().concurrency() == 1;
+  if (one_thread) {
+    timespec t{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+  }
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+namespace {
+
+/// Median seconds of nine calls after one that is not counted.
+template <class F>
+double median_seconds(const F& f) {
+  std::vector<double> seconds;
+  f();
+  for (int k = 0; k < 9; ++k) {
+    const double start = now();
+    f();
+    seconds.push_back(now() - start);
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + 4, seconds.end());
+  return seconds[4];
+}
+
+double dgemm_rate(const gpu::Exec& exec) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  const int n = 4096;
+  const gpu::Array<double> a("a", n * n), b("b", n * n), c("c", n * n);
+  const double one = 1, zero = 0;
+  cublasHandle_t handle = nullptr;
+  if (cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS || cublasSetStream(handle, exec.cuda_stream()) != 0)
+    throw std::runtime_error("cuBLAS cannot be started");
+  const double seconds = median_seconds([&] {
+    if (cublasDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a.data(), n, b.data(), n, &zero, c.data(), n) !=
+        CUBLAS_STATUS_SUCCESS)
+      throw std::runtime_error("cublasDgemm failed");
+    exec.fence();
+  });
+  cublasDestroy(handle);
+  return 2.0 * n * n * n / seconds;
+#else
+  const int n = 512, square = n * n, copies = std::max<int>(1, exec.concurrency() / gpu::team_size());
+  const gpu::Array<double> a("a", square), b("b", square), c("c", static_cast<std::size_t>(square) * copies);
+  Kokkos::deep_copy(a, 0.5);
+  Kokkos::deep_copy(b, 0.25);
+  const double seconds = median_seconds([&] {
+    Kokkos::parallel_for(
+        "fedpp::bench::dgemm", gpu::team_policy(exec, copies), KOKKOS_LAMBDA(const gpu::Member& member) {
+          gpu::BlasDense::gemm(member, gpu::Op::kNone, gpu::Op::kNone, n, n, n, 1.0, a.data(), n, b.data(), n, 0.0,
+                               c.data() + static_cast<gpu::Index>(member.league_rank()) * square, n);
+        });
+    exec.fence();
+  });
+  return 2.0 * n * n * n * copies / seconds;
+#endif
+}
+
+double copy_rate(const gpu::Exec& exec) {
+  const gpu::Index n = 1 << 24;
+  const gpu::Array<double> from("from", n), to("to", n);
+  const double seconds = median_seconds([&] {
+    Kokkos::parallel_for(
+        "fedpp::bench::copy", Kokkos::RangePolicy<gpu::Exec>(exec, 0, n),
+        KOKKOS_LAMBDA(const gpu::Index i) { to(i) = from(i); });
+    exec.fence();
+  });
+  return 2.0 * sizeof(double) * static_cast<double>(n) / seconds;
+}
+
+}  // namespace
+
+const Machine& machine() {
+  static const Machine measured = [] {
+    const gpu::Exec exec;
+    return Machine{dgemm_rate(exec), copy_rate(exec)};
+  }();
+  return measured;
+}
+
+double roofline_seconds(const gpu::Cost& cost) {
+  return std::max(cost.flops / machine().flops, cost.bytes / machine().bytes);
+}
+
+std::string device_name() {
+#if defined(KOKKOS_ENABLE_CUDA)
+  cudaDeviceProp properties{};
+  if (cudaGetDeviceProperties(&properties, Kokkos::Cuda().cuda_device()) == cudaSuccess) return properties.name;
+#endif
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+namespace memory {
+
+namespace {
+double held = 0, most = 0;
+}
+
+void install() {
+  namespace tools = Kokkos::Tools::Experimental;
+  tools::set_allocate_data_callback([](auto, const char*, const void*, std::uint64_t bytes) {
+    held += static_cast<double>(bytes);
+    most = std::max(most, held);
+  });
+  tools::set_deallocate_data_callback(
+      [](auto, const char*, const void*, std::uint64_t bytes) { held -= static_cast<double>(bytes); });
+}
+
+void restart() {
+  most = held;
+  std::ofstream("/proc/self/clear_refs") << "5";  // Linux: the peak starts anew
+}
+
+double peak_arrays() { return most; }
+
+double peak_resident() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind("VmHWM:", 0) == 0) return 1024 * std::atof(line.c_str() + 6);
+  return 0;
+}
+
+}  // namespace memory
+}  // namespace fedpp::bench

@@ -1,0 +1,68 @@
+// fedpp_bench: kernels and whole rounds against what the machine can do (bench/README.md).
+#include <benchmark/benchmark.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "config/version.hpp"
+#include "gpu/runtime.hpp"
+#include "machine.hpp"
+#include "mpi/communicator.hpp"
+#include "mpi/environment.hpp"
+#include "rounds.hpp"
+
+namespace {
+
+using namespace fedpp;
+
+/// Ranks other than 0 say nothing; collectives of the rounds need them all the same.
+class Silent : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>&) override {}
+};
+
+std::string number(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", x);
+  return text;
+}
+
+std::string kokkos_configuration() {
+  return "Kokkos " + std::to_string(KOKKOS_VERSION / 10000) + "." + std::to_string(KOKKOS_VERSION / 100 % 100) + "." +
+         std::to_string(KOKKOS_VERSION % 100) + ", " + gpu::Exec::name() + ", teams of " +
+         std::to_string(gpu::team_size());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string command;
+  for (int k = 0; k < argc; ++k) command += (k > 0 ? " " : "") + std::string(k > 0 ? argv[k] : "fedpp_bench");
+  mpi::Environment environment(argc, argv);
+  return environment.guard([&] {
+    mpi::Communicator world = mpi::Communicator::world();
+    const gpu::Runtime runtime(world.node_rank(), "auto");
+    bench::memory::install();
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+    bench::register_rounds(world);
+    benchmark::AddCustomContext("command", command);
+    benchmark::AddCustomContext("git", git_revision() + std::string(git_dirty() ? "-dirty" : ""));
+    benchmark::AddCustomContext("device", bench::device_name());
+    benchmark::AddCustomContext("backend", gpu::backend_description());
+    benchmark::AddCustomContext("kokkos", kokkos_configuration());
+    benchmark::AddCustomContext("threads", std::to_string(gpu::Exec().concurrency()));
+    benchmark::AddCustomContext("ranks", std::to_string(world.size()));
+    benchmark::AddCustomContext("dgemm_GFLOP/s", number(1e-9 * bench::machine().flops));
+    benchmark::AddCustomContext("copy_GB/s", number(1e-9 * bench::machine().bytes));
+    Silent silent;
+    if (world.is_root())
+      benchmark::RunSpecifiedBenchmarks();
+    else
+      benchmark::RunSpecifiedBenchmarks(&silent);
+    benchmark::Shutdown();
+    return 0;
+  });
+}

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""measure.py BUILD WORKLOAD [--python PYTHON] [--repetitions N] [--clients C] [--out FILE] [--device cuda]
+
+fedpp and the peer on a fixed workload, in turns, on one CPU thread (or the same GPU): the median of the ratios of their seconds
+for the local updates of a round. BUILD: a build folder with the benchmarks. PYTHON: one that has PyTorch. --clients: the peer
+runs that many of the workload's clients, and its time is scaled up by their number (workload b takes it minutes otherwise).
+"""
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("workload", choices=["a", "b", "d"])
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--clients", type=int, default=0)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--out", type=pathlib.Path)
+    arguments = parser.parse_args()
+    everybody = {"a": 20, "b": 20, "d": 2000}[arguments.workload]
+    clients = arguments.clients or everybody
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        subprocess.run([arguments.build / "bench/fedpp_workload", arguments.workload, folder, str(clients)], check=True)
+        ours, peers, ratios, chunk = [], [], [], 0
+        for _ in range(arguments.repetitions):
+            result = folder / "ours.json"
+            subprocess.run([arguments.build / "bench/fedpp_bench", f"--benchmark_filter=round/{arguments.workload}/",
+                            f"--benchmark_out={result}", "--benchmark_out_format=json"], check=True, capture_output=True)
+            measured = json.loads(result.read_text())
+            ours.append(measured["benchmarks"][0]["update_s"])
+            peer = subprocess.run([arguments.python, HERE / "client_step.py", folder / "clients.json", "--rounds", "1",
+                                   "--chunk", str(chunk), "--device", arguments.device], check=True, capture_output=True, text=True)
+            peer = json.loads(peer.stdout.splitlines()[-1])
+            chunk = peer["chunk"]
+            peers.append(peer["seconds"] * everybody / clients)
+            ratios.append(peers[-1] / ours[-1])
+            print(f"fedpp {ours[-1]:.3f} s, peer {peers[-1]:.3f} s ({chunk} clients a batch): {ratios[-1]:.1f} times", flush=True)
+    summary = {"workload": arguments.workload, "fedpp_seconds": ours, "peer_seconds": peers, "ratio": statistics.median(ratios),
+               "peer": {k: peer[k] for k in ("peer", "device", "threads", "chunk")}, "peer_clients": clients,
+               "context": measured["context"], "command": " ".join(map(str, sys.argv))}
+    print(f"median: {summary['ratio']:.1f} times faster than the peer")
+    if arguments.out:
+        arguments.out.write_text(json.dumps(summary, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

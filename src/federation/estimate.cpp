@@ -1,0 +1,177 @@
+// fedpp train --estimate: what a training would take, from sizes and a short calibration.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "federation/participants.hpp"
+#include "federation/report.hpp"
+#include "federation/run.hpp"
+#include "federation/scoring.hpp"
+#include "federation/session.hpp"
+#include "gpu/runtime.hpp"
+#include "model/client_batch.hpp"
+#include "model/local_update.hpp"
+#include "mpi/turns.hpp"
+
+namespace fedpp::federation {
+
+namespace {
+
+template <class F>
+double seconds_of(const F& f) {
+  const auto start = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Resident memory of this process, bytes; 0 where the system does not tell.
+double resident_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind("VmRSS:", 0) == 0) return 1024 * std::atof(line.c_str() + 6);
+  return 0;
+}
+
+/// Largest sum of arrays that are on the device at a time: a block of the local update; a client's scoring, its points
+/// for training and those asked for together.
+double most_array_bytes(Session& session) {
+  const auto& config = session.config();
+  const int samples = static_cast<int>(config.training.samples);
+  const int scored = static_cast<int>(config.evaluation.samples);
+  std::vector<model::ClientPoints> training;
+  double most = 0;
+  for (const auto& client : session.owned()) {
+    training.push_back({&client.model, &client.model.training});
+    for (const auto split : {data::kValidation, data::kTest}) {
+      const auto held_out = data::held_out_realisations(client.data, session.rules(), split);
+      most = std::max(most, model::array_bytes(training.back(), scored, false) +
+                                model::array_bytes({&client.model, &held_out}, scored, false));
+    }
+  }
+  for (const auto& [first, last] : model::blocks_of(training, samples, true, config.backend.workspace_mb)) {
+    double block = 0;
+    for (int k = first; k < last; ++k) block += model::array_bytes(training[k], samples, true);
+    most = std::max(most, block);
+  }
+  return most;
+}
+
+/// Seconds an operation takes in the local update, and in the scoring of a client (of the operations of an epoch with
+/// the samples of an evaluation), measured on some of this rank's clients. They end as they were.
+struct Rates {
+  double update = 0, validate = 0, score = 0;
+};
+Rates calibrate(Session& session) {
+  constexpr std::size_t kClients = 3;
+  auto& owned = session.owned();
+  const auto& config = session.config();
+  std::vector<model::Client> copies;
+  std::vector<model::Client*> clients;
+  std::vector<std::int64_t> ids;
+  double flops = 0, scored_flops = 0;
+  const std::size_t count = std::min(kClients, owned.size());
+  copies.reserve(count);
+  for (std::size_t k = 0; k < count; ++k) {  // spread over the rank's clients
+    const auto& client = owned[k * owned.size() / count];
+    copies.push_back(client.model);
+    clients.push_back(&copies.back());
+    ids.push_back(client.data.id);
+    flops += model::epoch_cost(client.model, config.training.samples).flops;
+    scored_flops += model::epoch_cost(client.model, 1).flops;
+  }
+  if (!(flops > 0)) return {};
+  model::LocalOptions options;
+  options.model = config.model;
+  options.training = config.training;
+  options.workspace_mb = config.backend.workspace_mb;
+  const auto update = [&] { model::local_update(clients, session.initial_prior(), options, session.seed(), 0); };
+  update();  // not counted: first use of the allocator and of scratch
+  Rates rates;
+  rates.update = seconds_of(update) / flops;
+  const auto validate = [&] { validation_scores(session, ids, session.initial_prior()); };
+  rates.validate = seconds_of(validate) / scored_flops;
+  const auto prediction = prediction_options(config, static_cast<int>(config.evaluation.samples),
+                                             static_cast<int>(config.evaluation.e_steps));
+  rates.score = seconds_of([&] {
+                  for (std::size_t k = 0; k < count; ++k) {
+                    const auto& client = session.owned(ids[k]);
+                    const auto scored = scoring_client(session, client, data::kTest);
+                    const auto held_out = data::held_out_realisations(client.data, session.rules(), data::kTest);
+                    model::predict({{&scored, {&held_out}}}, session.initial_prior(), prediction);
+                  }
+                }) /
+                scored_flops;
+  return rates;
+}
+
+}  // namespace
+
+int run_estimate(const config::Config& config, mpi::Communicator& world) {
+  const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
+  std::optional<Session> session;
+  const double load = world.max(seconds_of([&] { session.emplace(config, world); }), "estimate");
+
+  // 1. Memory: what is there now, and the largest arrays. On a host both lie in the same memory, with what is read
+  // back.
+  const double arrays = most_array_bytes(*session);
+  const double process =
+      resident_bytes() + (gpu::on_host() ? 1.3 * arrays : 0.1 * arrays) + 32e6;  // libraries at work: files, MPI
+
+  // 2. Time: of each round the slowest rank, of all its participants.
+  Rates rates;
+  mpi::together(world, [&] { rates = calibrate(*session); });
+  const auto& f = config.federation;
+  std::vector<std::int64_t> slowest_update(static_cast<std::size_t>(f.rounds), 0), slowest_validate = slowest_update;
+  double own_update = 0;
+  for (std::int64_t round = 0; round < f.rounds; ++round) {
+    double update = 0, validate = 0;
+    for (const auto c :
+         sample_participants(session->clients(), f.participants, session->seed(), round, f.straggling_period)) {
+      if (!session->owns(c)) continue;
+      const auto& client = session->owned(c).model;
+      update += rates.update * model::epoch_cost(client, config.training.samples).flops;
+      validate += rates.validate * model::epoch_cost(client, 1).flops;
+    }
+    const bool validated = f.validate_every > 0 && ((round + 1) % f.validate_every == 0 || round + 1 == f.rounds);
+    own_update += update;
+    slowest_update[round] = static_cast<std::int64_t>(1e9 * update);
+    slowest_validate[round] = validated ? static_cast<std::int64_t>(1e9 * validate) : 0;
+  }
+  world.allreduce(std::span<std::int64_t>(slowest_update), mpi::Op::max, "estimate");
+  world.allreduce(std::span<std::int64_t>(slowest_validate), mpi::Op::max, "estimate");
+  double own_score = 0;
+  for (const auto& client : session->owned()) own_score += rates.score * model::epoch_cost(client.model, 1).flops;
+  const double score = world.max(own_score, "estimate");
+  const auto total = [](const std::vector<std::int64_t>& nanoseconds) {
+    double sum = 0;
+    for (const auto x : nanoseconds) sum += 1e-9 * static_cast<double>(x);
+    return sum;
+  };
+
+  // 3. One line a rank, then the sums.
+  const auto rounds = static_cast<double>(f.rounds);
+  const auto lines =
+      world.gather(fmt::format("{:>4} {:>8} {:>14.1f} {:>16.1f} {:>15.3f}\n", world.rank(), session->owned().size(),
+                               1e-6 * arrays, 1e-6 * process, own_update / rounds),
+                   0, "estimate");
+  const auto text = describe(*session);
+  if (!world.is_root()) return 0;
+  fmt::print("{}\n\n{:>4} {:>8} {:>14} {:>16} {:>15}\n", text, "rank", "clients", "arrays MB", "process MB",
+             "update s/round");
+  for (const auto& line : lines) fmt::print("{}", line);
+  const double update = total(slowest_update), validate = total(slowest_validate);
+  fmt::print(
+      "\nEstimated: {:.3g} s for {} rounds (local updates {:.3g} s, validation {:.3g} s), then {:.3g} s of scores; "
+      "loading took {:.3g} s.\n",
+      update + validate, f.rounds, update, validate, score, load);
+  return 0;
+}
+
+}  // namespace fedpp::federation

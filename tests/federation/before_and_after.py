@@ -1,0 +1,108 @@
+"""What a user learns of a run's cost from outside: --estimate before it, --profile after it.
+
+Needs the environment of tests/federation/CMakeLists.txt: FEDPP_EXECUTABLE, FEDPP_MPIEXEC.
+"""
+import os
+import random
+import subprocess
+import tempfile
+import unittest
+
+from end_to_end import Run, outcome, settings
+from program import FEDPP
+
+
+class Profile(Run):
+    """The table of phases on one and two ranks; the run itself is the same."""
+
+    def table(self, ranks):
+        self.deck(federation__rounds=2)
+        self.train(ranks, f"plain{ranks}")
+        text = self.train(ranks, f"profiled{ranks}", "--profile").stdout
+        self.assertEqual(outcome(self.result(f"plain{ranks}")), outcome(self.result(f"profiled{ranks}")))
+        lines = text[text.index("seconds a rank") :].splitlines()
+        self.assertEqual(lines[0].split(), ["seconds", "a", "rank", "min", "mean", "max", "imbalance", "calls"])
+        rows = {}
+        for line in lines[1:]:
+            if len(line) > 52 and line[:52].strip():
+                rows.setdefault(line[:52].rstrip(), list(map(float, line[52:].split())))
+        return rows
+
+    def check(self, ranks):
+        rows = self.table(ranks)
+        for phase in ("load", "local update", "evaluate"):
+            self.assertIn(phase, rows)
+        for inside in ("  local_update", "    local_epoch"):
+            self.assertIn(inside, rows)
+        self.assertTrue(any("::" in name for name in rows), rows.keys())  # kernels
+        for name, (least, mean, most, imbalance, calls) in rows.items():
+            self.assertLessEqual(least, mean + 1e-3, name)
+            self.assertLessEqual(mean, most + 1e-3, name)
+            self.assertGreaterEqual(imbalance, 0.99, name)
+            self.assertLessEqual(imbalance, ranks + 0.01, name)
+            self.assertGreaterEqual(calls, 1, name)
+        self.assertEqual(rows["local update"][4], 2)  # rounds
+        self.assertLessEqual(rows["    local_epoch"][2], rows["local update"][2] + 1e-3)
+
+    def test_one_rank(self):
+        self.check(1)
+
+    def test_two_ranks(self):
+        self.check(2)
+
+
+class Estimate(Run):
+    def estimate(self, ranks):
+        """(clients, arrays MB, process MB, seconds a round) of every rank."""
+        result = self.start(self.on_ranks(ranks, "train", "run.toml", "--estimate", "--out", "nothing"))
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertFalse((self.folder / "nothing").exists(), "an estimate writes nothing")
+        self.assertIn("Estimated:", result.stdout)
+        lines = result.stdout[result.stdout.index("rank  clients") :].splitlines()[1 : ranks + 1]
+        return [tuple(float(x) for x in line.split()[1:]) for line in lines]
+
+    def peak_of_run(self):
+        """MB of resident memory that a real run of one rank needed at most."""
+        code = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, capture_output=True); "
+                "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+        command = ["/usr/bin/python3", "-c", code, FEDPP, "train", "run.toml", "--out", tempfile.mkdtemp(dir=self.folder)]
+        done = subprocess.run(command, cwd=self.folder, env=os.environ, capture_output=True, text=True, timeout=400)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return 1024e-6 * float(done.stdout)
+
+    def test_memory_is_a_bound(self):
+        for changes in ({}, {"model__inducing": 60, "model__width": 32, "training__samples": 8, "backend__workspace_mb": 60.0},
+                        {"model__encoder": "lstm", "data__realisation": "pooled", "training__samples": 4}):
+            with self.subTest(**changes):
+                self.deck(**{"federation__rounds": 2, "federation__participants": 0, **changes})
+                [(clients, arrays, process, _)] = self.estimate(1)
+                self.assertEqual(clients, 6)
+                self.assertGreater(arrays, 0)
+                peak = self.peak_of_run()
+                self.assertGreaterEqual(process, peak)
+                self.assertLessEqual(process, 2 * peak)
+
+
+
+    def test_clients_are_placed_by_what_they_cost(self):
+        """One client's 6,000 events fall on few times and cost little: by events it would have a rank for itself."""
+        rng = random.Random(3)
+        text = "sequence,time,type\n"
+        for sequence in range(5):
+            count, steps = (6000, 100) if sequence == 0 else (1200, 10**6)
+            times = sorted(rng.randrange(steps) * 100.0 / steps for _ in range(count))
+            text += "".join(f"{sequence},{t:.6f},{sequence}\n" for t in times)
+        self.write("train.csv", text)
+        self.write("test.csv", text)
+        changes = {"data__protocol": "published-code", "data__realisation": "pooled", "data__clients": 5, "data__types_per_client": 1,
+                   "data__test": ["test.csv"], "data__validation": ["test.csv"], "data__deal": False, "federation__participants": 0,
+                   "federation__rounds": 1}
+        self.write("run.toml", settings(**changes))
+        self.assertEqual(sorted(rank[0] for rank in self.estimate(2)), [2, 3])
+        self.train(1, "one")
+        self.train(2, "two")
+        self.assertEqual(outcome(self.result("one")), outcome(self.result("two")))
+
+
+if __name__ == "__main__":
+    unittest.main()

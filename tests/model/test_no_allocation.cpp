@@ -1,0 +1,138 @@
+// A local epoch takes no memory from the allocator and copies nothing between host and device: counted in malloc
+// itself, and by Kokkos' callbacks for its own arrays and copies.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+
+#include "gpu/kokkos.hpp"
+#include "model/client_batch.hpp"
+#include "model/clients.hpp"
+
+// Sanitizers bring a malloc of their own.
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define FEDPP_COUNTS_MALLOC 1
+#endif
+
+namespace {
+
+std::atomic<long> allocations{0};
+std::atomic<bool> counting{false};
+
+}  // namespace
+
+#if defined(FEDPP_COUNTS_MALLOC)
+extern "C" {
+void* __libc_malloc(std::size_t size);
+void* __libc_calloc(std::size_t count, std::size_t size);
+void* __libc_realloc(void* old, std::size_t size);
+void* __libc_memalign(std::size_t alignment, std::size_t size);
+
+// operator new ends here, too.
+void* malloc(std::size_t size) {
+  if (counting) ++allocations;
+  return __libc_malloc(size);
+}
+void* calloc(std::size_t count, std::size_t size) {
+  if (counting) ++allocations;
+  return __libc_calloc(count, size);
+}
+void* realloc(void* old, std::size_t size) {
+  if (counting) ++allocations;
+  return __libc_realloc(old, size);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t size) {
+  if (counting) ++allocations;
+  return __libc_memalign(alignment, size);
+}
+int posix_memalign(void** out, std::size_t alignment, std::size_t size) {
+  if (counting) ++allocations;
+  *out = __libc_memalign(alignment, size);
+  return *out == nullptr;
+}
+}
+#endif
+
+namespace {
+
+using namespace fedpp;
+
+long arrays = 0, copies = 0;
+
+/// What `f` allocates, in malloc and as arrays of Kokkos, and copies.
+struct Counted {
+  long allocations = 0, arrays = 0, copies = 0;
+};
+template <class F>
+Counted count(const F& f) {
+  namespace tools = Kokkos::Tools::Experimental;
+  const auto before = tools::get_callbacks();
+  tools::set_allocate_data_callback([](auto, const char*, const void*, std::uint64_t) { ++::arrays; });
+  tools::set_begin_deep_copy_callback(
+      [](auto, const char*, const void*, auto, const char*, const void*, std::uint64_t) { ++::copies; });
+  ::arrays = ::copies = 0;
+  ::allocations = 0;
+  counting = true;
+  f();
+  counting = false;
+  tools::set_callbacks(before);
+  return {::allocations, ::arrays, ::copies};
+}
+
+class NoAllocation : public testing::TestWithParam<gpu::EncoderKind> {};
+
+TEST_P(NoAllocation, in_a_local_epoch) {
+  std::mt19937_64 engine(3);
+  std::vector<model::Client> clients;
+  for (const int id : {1, 2, 3}) clients.push_back(test::history_client(id, GetParam()));
+  const auto prior = model::initial_prior({}, clients[0].embedding, 5);
+  std::vector<model::ClientPoints> points;
+  for (const auto& c : clients) points.push_back({&c, &c.training});
+  model::LocalOptions options;
+  options.training.batch_realisations = 1;  // several steps an epoch
+  const model::ClientBatch batch(points, {prior, prior, prior}, 2, 1e-6, true, false);
+  const auto adam = gpu::make_adam_state(batch.batch());
+  Kokkos::deep_copy(adam.prior_sd, 1.0);
+  const gpu::Exec exec;
+  std::uint32_t number = 0;
+  const auto epoch = [&] {
+    model::local_epoch(exec, batch.batch(), batch.fields(), batch.encoder(), adam, {}, options, {1, 0, number++, 0}, 3);
+    exec.fence();
+  };
+  epoch();  // names of kernels, scratch of teams: made at first use
+  const auto counted = count(epoch);
+#if defined(FEDPP_COUNTS_MALLOC)
+  EXPECT_EQ(counted.allocations, 0);
+#endif
+  EXPECT_EQ(counted.arrays, 0);
+  EXPECT_EQ(counted.copies, 0);
+}
+
+/// The counters see what they should.
+TEST(NoAllocation, would_be_noticed) {
+  const gpu::Array<double> a("a", 100);
+  std::vector<double> host;
+  const auto counted = count([&] {
+    gpu::to_host(a, host);
+    const gpu::Array<double> another("another", 100);
+  });
+#if defined(FEDPP_COUNTS_MALLOC)
+  EXPECT_GE(counted.allocations, 2);
+#endif
+  EXPECT_GE(counted.arrays, 1);
+  EXPECT_GE(counted.copies, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(encoders, NoAllocation, testing::ValuesIn([] {
+                           std::vector<gpu::EncoderKind> kinds;
+                           for (const auto* family : gpu::encoder_families())
+                             kinds.push_back(*gpu::encoder_kind(family->name()));
+                           return kinds;
+                         }()),
+                         [](const auto& info) {
+                           std::string name = gpu::encoder_family(info.param).name();
+                           for (char& c : name) c = c == '-' ? '_' : c;
+                           return name;
+                         });
+
+}  // namespace
