@@ -172,5 +172,5 @@ TEST(Json, HoldsEveryKey) {
   EXPECT_EQ(json["federation"]["rounds"], 100);
   EXPECT_EQ(json["data"]["train"].size(), 0u);
   EXPECT_EQ(json["output"]["progress"], true);
-  EXPECT_EQ(json.size(), 8u);
+  EXPECT_EQ(json.size(), 9u);
 }

@@ -175,7 +175,7 @@ class RanksHistory(RanksBase):
         self.same_for_all_ranks(model__encoder="lstm", **HISTORY)
 
     def test_decay(self):
-        self.same_for_all_ranks(model__encoder="decay", **HISTORY)
+        self.same_for_all_ranks(**{**HISTORY, "model__encoder": "decay", "model__type_embedding": 0})
 
     def test_attention_per_sequence_small_blocks(self):
         self.same_for_all_ranks(model__encoder="attention", model__type_embedding=3, backend__workspace_mb=0.01, **PER_SEQUENCE)
