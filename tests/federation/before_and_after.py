@@ -82,8 +82,6 @@ class Estimate(Run):
                 self.assertGreaterEqual(process, peak)
                 self.assertLessEqual(process, 2 * peak)
 
-
-
     def test_clients_are_placed_by_what_they_cost(self):
         """One client's 6,000 events fall on few times and cost little: by events it would have a rank for itself."""
         rng = random.Random(3)
