@@ -12,6 +12,9 @@ namespace {
 constexpr double kLengthscales[] = {0.07, 0.14, 0.28, 0.56, 1.1, 2.2};  // of the width
 constexpr double kNoiseRatios[] = {1e-6, 1e-3, 1e-1};
 
+// Some twenty points: plain loops, whose bits depend on nothing else, rather than a LAPACK that may choose its path by
+// alignment.
+
 /// Lower factor of a symmetric matrix [n][n] in place; false where it is not positive definite.
 bool factorise(std::vector<double>& a, std::size_t n) {
   for (std::size_t j = 0; j < n; ++j) {

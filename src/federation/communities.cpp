@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "federation/draw_purposes.hpp"
 #include "gpu/philox.hpp"
 #include "model/embeddings.hpp"
 #include "mpi/turns.hpp"
@@ -13,12 +14,10 @@ namespace fedpp::federation {
 
 namespace {
 
-// Top four bits of the counter's last word: 4 is for participants (participants.cpp).
-constexpr std::uint32_t kPurposeProbe = 5u << 28;
 constexpr int kPointsOfStream = 8, kTokensOfStream = 32;
 
 gpu::Philox::Counter draw(std::uint64_t seed, std::uint32_t stream, std::uint32_t index) {
-  return gpu::Philox::block({{index, stream, 0, kPurposeProbe}}, gpu::Philox::key(seed));
+  return gpu::Philox::block({{index, stream, 0, kDrawProbe}}, gpu::Philox::key(seed));
 }
 
 // A record of what a rank sends: client, count, that many numbers (none: the server has them).

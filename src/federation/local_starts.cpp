@@ -1,6 +1,7 @@
 #include "federation/local_starts.hpp"
 
 #include "bayesian_optimisation/optimiser.hpp"
+#include "federation/draw_purposes.hpp"
 #include "federation/scoring.hpp"
 #include "gpu/philox.hpp"
 #include "model/frozen_prediction.hpp"
@@ -10,14 +11,13 @@ namespace fedpp::federation {
 
 namespace {
 
-constexpr std::uint32_t kPurposeStarts = 6u << 28;  // of random numbers; 5 is the probe's (communities.cpp)
 constexpr double kLeastLambda = 0.6;
 constexpr int kEvaluations = 20;  // 5 initial points, 15 iterations
 
 double uniform(std::uint64_t seed, std::int64_t client, std::int64_t round, int step) {
   return gpu::Philox::uniform(
       gpu::Philox::bits64(gpu::Philox::block({{static_cast<std::uint32_t>(client), static_cast<std::uint32_t>(round),
-                                               static_cast<std::uint32_t>(step), kPurposeStarts}},
+                                               static_cast<std::uint32_t>(step), kDrawStarts}},
                                              gpu::Philox::key(seed)),
                           0));
 }

@@ -8,19 +8,14 @@
 #include <string>
 
 #include "config/error.hpp"
+#include "gpu/kokkos.hpp"
 
 namespace fedpp::federation {
 
 namespace {
 
 double dot(const double* a, const double* b, std::size_t n) {
-  double partial[8] = {};  // independent sums in a fixed order: the compiler may not reorder a single one
-  std::size_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    for (std::size_t k = 0; k < 8; ++k) partial[k] += a[i + k] * b[i + k];
-  for (; i < n; ++i) partial[0] += a[i] * b[i];
-  return ((partial[0] + partial[4]) + (partial[1] + partial[5])) +
-         ((partial[2] + partial[6]) + (partial[3] + partial[7]));
+  return gpu::lane_sum(0, static_cast<gpu::Index>(n), [=](gpu::Index i) { return a[i] * b[i]; });
 }
 
 /// To length 1; zeros stay.

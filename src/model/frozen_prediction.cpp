@@ -1,6 +1,5 @@
 #include "model/frozen_prediction.hpp"
 
-#include <cmath>
 #include <limits>
 
 #include "gpu/expectation.hpp"
@@ -45,8 +44,7 @@ std::vector<std::vector<RealisationPrediction>> FrozenPrediction::under(
   gpu::moments(exec_, b, f);
   exec_.fence();
 
-  // [realisation][sample][columns]; the rate bound comes in afterwards, so that one launch serves all clients.
-  std::vector<double> moments, variance, log_sigmoid, sigmoid;
+  std::vector<double> moments, variance, log_intensities, intensities;  // [realisation][sample][columns]
   std::vector<int> info;
   gpu::to_host(f.projection, moments);
   gpu::to_host(f.variance, variance);
@@ -59,24 +57,27 @@ std::vector<std::vector<RealisationPrediction>> FrozenPrediction::under(
         for (int s = 0; s < options_.samples; ++s, at += static_cast<std::size_t>(batch_.columns(i)))
           visit(k, i, s, at);
   };
+  std::vector<double> rates(moments.size());
   each_problem([&](std::size_t k, int i, int, std::size_t at) {
-    for (int j = 0; j < batch_.columns(i); ++j) moments[at + j] += points_[k].client->state.offset;
+    for (int j = 0; j < batch_.columns(i); ++j) {
+      moments[at + j] += points_[k].client->state.offset;
+      rates[at + j] = points_[k].client->state.rate;
+    }
   });
   const gpu::Array<double> log_intensity("log_intensity", moments.size()), intensity("intensity", moments.size());
   gpu::expected_intensity(exec_, gpu::to_device<double>("mean", moments), f.variance,
-                          gpu::to_device<double>("rate", std::vector<double>(moments.size(), 1.0)), log_intensity,
-                          intensity);
+                          gpu::to_device<double>("rate", rates), log_intensity, intensity);
   exec_.fence();
-  gpu::to_host(log_intensity, log_sigmoid);
-  gpu::to_host(intensity, sigmoid);
+  gpu::to_host(log_intensity, log_intensities);
+  gpu::to_host(intensity, intensities);
 
   std::vector<std::vector<RealisationPrediction>> result(points_.size());
   each_problem([&](std::size_t k, int i, int s, std::size_t at) {
     const auto n = static_cast<std::size_t>(batch_.columns(i));
-    const double rate = points_[k].client->state.rate, share = 1.0 / options_.samples;
+    const double share = 1.0 / options_.samples;
     if (s == 0) {
       RealisationPrediction p;
-      p.rate = rate;
+      p.rate = points_[k].client->state.rate;
       p.expected_log_intensity.assign(n, 0.0);
       p.expected_intensity.assign(n, 0.0);
       result[k].push_back(std::move(p));
@@ -87,8 +88,8 @@ std::vector<std::vector<RealisationPrediction>> FrozenPrediction::under(
     p.mean.insert(p.mean.end(), moments.begin() + at, moments.begin() + at + n);
     p.variance.insert(p.variance.end(), variance.begin() + at, variance.begin() + at + n);
     for (std::size_t j = 0; j < n; ++j) {
-      p.expected_log_intensity[j] += valid * share * (log_sigmoid[at + j] + std::log(rate));
-      p.expected_intensity[j] += valid * share * rate * sigmoid[at + j];
+      p.expected_log_intensity[j] += valid * share * log_intensities[at + j];
+      p.expected_intensity[j] += valid * share * intensities[at + j];
     }
   });
   return result;

@@ -116,7 +116,7 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
                                 options.training.prior_weight,
                                 options.bandwidth,
                                 options.divergence,
-                                options.training.sd_map == "exp" ? gpu::SdMap::kExp : gpu::SdMap::kSoftplus};
+                                sd_map_of(options.training.sd_map)};
 
   for (const auto& [first, last] : blocks_of(points, samples, true, options.workspace_mb)) {
     std::vector<Client*> clients(participants.begin() + first, participants.begin() + last);

@@ -3,8 +3,6 @@
 #include <cassert>
 #include <utility>
 
-#include "gpu/adam.hpp"
-
 namespace fedpp::model {
 
 WeightPosterior between(const WeightPosterior& prior, const WeightPosterior& own, double lambda) {
@@ -17,8 +15,10 @@ WeightPosterior between(const WeightPosterior& prior, const WeightPosterior& own
   return mixed;
 }
 
+gpu::SdMap sd_map_of(const std::string& name) { return name == "exp" ? gpu::SdMap::kExp : gpu::SdMap::kSoftplus; }
+
 void start_from(Client& client, WeightPosterior weights, const std::string& sd_map) {
-  const auto map = sd_map == "exp" ? gpu::SdMap::kExp : gpu::SdMap::kSoftplus;
+  const auto map = sd_map_of(sd_map);
   auto& state = client.state;
   for (std::size_t p = 0; p < weights.sd.size(); ++p)
     if (weights.sd[p] != state.weights.sd[p])
@@ -27,7 +27,7 @@ void start_from(Client& client, WeightPosterior weights, const std::string& sd_m
 }
 
 void restart_from(Client& client, const WeightPosterior& weights, const std::string& sd_map) {
-  const auto map = sd_map == "exp" ? gpu::SdMap::kExp : gpu::SdMap::kSoftplus;
+  const auto map = sd_map_of(sd_map);
   auto& state = client.state;
   const std::size_t p = weights.mean.size();
   state.weights = weights;

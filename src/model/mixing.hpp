@@ -1,7 +1,9 @@
 // Between the prior that a client received and its own posterior of the weights (spec 2.5).
 #pragma once
 
-#include "config/options.hpp"
+#include <string>
+
+#include "gpu/adam.hpp"
 #include "model/client.hpp"
 
 namespace fedpp::model {
@@ -9,6 +11,9 @@ namespace fedpp::model {
 /// r~ = lambda r + (1 - lambda) mu, delta~ = lambda delta + (1 - lambda) sigma: the geodesic of the Wasserstein-2
 /// distance, from the prior (lambda = 0) to the client's own (1).
 WeightPosterior between(const WeightPosterior& prior, const WeightPosterior& own, double lambda);
+
+/// Of training.sd_map.
+gpu::SdMap sd_map_of(const std::string& name);
 
 /// Local epochs of the client go on from `weights`; Adam keeps its moments. \param sd_map training.sd_map
 void start_from(Client& client, WeightPosterior weights, const std::string& sd_map);

@@ -72,6 +72,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "set data.deal = false"},
         Refusal{{"model.periods=1"}, "a period needs file time: set data.clock = \"calendar\""},
         Refusal{{"model.periods=1", "data.clock=calendar", "model.encoder=rbf"}, "takes no periodic inputs"},
+        Refusal{{"model.time_input=false"}, "is for the encoders \"lstm\" and \"attention\""},
+        Refusal{{"model.encoder=decay", "model.type_embedding=2"}, "does not see the types of past events"},
         Refusal{{"model.temperature=0.5"}, "no effect unless model.tempering = \"fixed\""},
         Refusal{{"data.clients=5"}, "federation.participants = 10: more than data.clients = 5"},
         Refusal{{"federation.patience=3", "federation.validate_every=0"}, "early stopping needs validation scores"},

@@ -6,15 +6,7 @@ namespace fedpp::federation {
 
 namespace {
 
-class Bayesian final : public Strategy {
- public:
-  std::vector<model::LocalReport> train(const std::vector<model::Client*>& participants, const LocalWork& work,
-                                        Uploads& uploads) const override {
-    auto reports = model::local_update(participants, work.received, work.options, work.seed, work.round);
-    uploads = own_posteriors(participants, reports);
-    return reports;
-  }
-};
+class Bayesian final : public Strategy {};
 
 }  // namespace
 

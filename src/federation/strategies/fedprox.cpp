@@ -12,11 +12,9 @@ namespace {
 class FedProx final : public Strategy {
  public:
   explicit FedProx(double proximal) : proximal_(proximal) {}
-  std::vector<model::LocalReport> train(const std::vector<model::Client*>& participants, const LocalWork& work,
-                                        Uploads& uploads) const override {
-    auto reports = epochs_from_received(participants, work, around_received(work, participants, proximal_));
-    uploads = own_posteriors(participants, reports);
-    return reports;
+  std::vector<model::LocalReport> epochs(const std::vector<model::Client*>& participants,
+                                         const LocalWork& work) const override {
+    return epochs_from_received(participants, work, around_received(work, participants, proximal_));
   }
   bool scores_received() const override { return true; }
 

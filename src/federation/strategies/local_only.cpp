@@ -7,12 +7,6 @@ namespace {
 
 class LocalOnly final : public Strategy {
  public:
-  std::vector<model::LocalReport> train(const std::vector<model::Client*>& participants, const LocalWork& work,
-                                        Uploads& uploads) const override {
-    auto reports = model::local_update(participants, work.received, work.options, work.seed, work.round);
-    uploads = own_posteriors(participants, reports);
-    return reports;
-  }
   bool exchanges() const override { return false; }
 };
 

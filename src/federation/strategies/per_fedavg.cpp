@@ -11,11 +11,9 @@ namespace {
 
 class PerFedAvg final : public Strategy {
  public:
-  std::vector<model::LocalReport> train(const std::vector<model::Client*>& participants, const LocalWork& work,
-                                        Uploads& uploads) const override {
-    auto reports = epochs_from_received(participants, work, work.initial);
-    uploads = own_posteriors(participants, reports);
-    return reports;
+  std::vector<model::LocalReport> epochs(const std::vector<model::Client*>& participants,
+                                         const LocalWork& work) const override {
+    return epochs_from_received(participants, work, work.initial);
   }
 };
 

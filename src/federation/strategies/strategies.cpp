@@ -14,6 +14,18 @@ std::unique_ptr<const Strategy> make_strategy(const std::string& mode, double pr
   throw UserError("federation.mode = '" + mode + "': choose federated, local, fedavg, fedprox, per-fedavg or ditto");
 }
 
+std::vector<model::LocalReport> Strategy::train(const std::vector<model::Client*>& participants, const LocalWork& work,
+                                                Uploads& uploads) const {
+  auto reports = epochs(participants, work);
+  uploads = own_posteriors(participants, reports);
+  return reports;
+}
+
+std::vector<model::LocalReport> Strategy::epochs(const std::vector<model::Client*>& participants,
+                                                 const LocalWork& work) const {
+  return model::local_update(participants, work.received, work.options, work.seed, work.round);
+}
+
 Uploads own_posteriors(const std::vector<model::Client*>& participants,
                        const std::vector<model::LocalReport>& reports) {
   Uploads uploads;

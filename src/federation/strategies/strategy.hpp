@@ -30,15 +30,21 @@ class Strategy {
   virtual ~Strategy() = default;
 
   /// Local epochs of this rank's participants. Their states end up as what they keep; `uploads` gets what those that
-  /// did not fail send. A client's result must not depend on which others are on its rank.
+  /// did not fail send: unless a strategy has another idea, their posteriors of the weights after epochs(). A client's
+  /// result must not depend on which others are on its rank.
   virtual std::vector<model::LocalReport> train(const std::vector<model::Client*>& participants, const LocalWork& work,
-                                                Uploads& uploads) const = 0;
+                                                Uploads& uploads) const;
 
   /// Whether uploads go to the server.
   virtual bool exchanges() const { return true; }
 
   /// Whether clients are scored with what they received (else with their own posterior of the weights).
   virtual bool scores_received() const { return false; }
+
+ protected:
+  /// By default from where the participants' weights are, with what they received as prior.
+  virtual std::vector<model::LocalReport> epochs(const std::vector<model::Client*>& participants,
+                                                 const LocalWork& work) const;
 };
 
 /// The strategy of federation.mode; `proximal`: federation.proximal. Throws UserError for another name.
