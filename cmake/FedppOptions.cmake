@@ -41,6 +41,6 @@ if(FEDPP_BUILD_FUZZERS)
 endif()
 if(FEDPP_SANITIZE)
   # Without -fno-sanitize-recover undefined behaviour is only printed and a test passes all the same.
-  target_compile_options(fedpp_flags INTERFACE -fsanitize=${FEDPP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  target_compile_options(fedpp_flags INTERFACE -fsanitize=${FEDPP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   target_link_options(fedpp_flags INTERFACE -fsanitize=${FEDPP_SANITIZE})
 endif()

@@ -16,7 +16,7 @@ class Profile(Run):
     """The table of phases on one and two ranks; the run itself is the same."""
 
     def table(self, ranks):
-        self.deck(federation__rounds=2)
+        self.deck(federation__rounds=2, training__epochs=100)  # that what is inside the epochs has lines on any machine
         self.train(ranks, f"plain{ranks}")
         text = self.train(ranks, f"profiled{ranks}", "--profile").stdout
         self.assertEqual(outcome(self.result(f"plain{ranks}")), outcome(self.result(f"profiled{ranks}")))

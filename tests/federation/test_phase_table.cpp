@@ -31,6 +31,7 @@ TEST(PhaseTable, least_mean_most_and_imbalance_over_the_ranks) {
   if (rank == ranks - 1) mine.push_back({{"alone"}, 2.0, 1});
   mine.push_back({{"end"}, 1.0, 1});
   mine.push_back({{"end", "too short to tell"}, 1e-6, 1});
+  mine.push_back({{"short phase"}, 1e-6, 1});
   const auto table = fedpp::federation::phase_table(world, mine);
   if (!world.is_root()) {
     EXPECT_EQ(table, "");
@@ -54,6 +55,7 @@ TEST(PhaseTable, least_mean_most_and_imbalance_over_the_ranks) {
   EXPECT_EQ(cells(table, "alone"), (std::vector<std::string>{"0", ranks == 1 ? "2.000" : "0.000", three(2.0 / ranks),
                                                              "2.000", two(ranks), "1"}));
   EXPECT_TRUE(cells(table, "too short to tell").empty());
+  EXPECT_FALSE(cells(table, "short phase").empty());
   EXPECT_LT(table.find("update"), table.find("alone"));
   EXPECT_LT(table.find("alone"), table.find("end"));
 }
