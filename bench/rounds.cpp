@@ -106,7 +106,7 @@ double median(std::vector<double> values) {
 
 /// The median of five rounds after one that is not counted, without their validation, whose seconds stand beside it.
 /// Times are those of the rank that needs longest; the rates are of its local update.
-void rounds(benchmark::State& state, char name, mpi::Communicator& world) {
+void rounds(benchmark::State& state, char name, const std::string& precision, mpi::Communicator& world) {
   constexpr int kRounds = 5;
   const Folder folder(world);
   config::Config config;
@@ -114,6 +114,7 @@ void rounds(benchmark::State& state, char name, mpi::Communicator& world) {
   world.barrier();
   if (!world.is_root()) config = make_workload(name, folder.path());  // the same again: every rank knows the options
   world.barrier();
+  config.training.precision = precision;
   Rounds run(config, world);
   memory::restart();
   for (auto _ : state) {
@@ -143,11 +144,13 @@ void rounds(benchmark::State& state, char name, mpi::Communicator& world) {
 
 void register_rounds(mpi::Communicator& world) {
   for (const char name : {'a', 'b', 'c', 'd'})
-    benchmark::RegisterBenchmark((std::string("round/") + name).c_str(),
-                                 [name, &world](benchmark::State& state) { rounds(state, name, world); })
-        ->UseManualTime()
-        ->Iterations(1)
-        ->Unit(benchmark::kMillisecond);
+    for (const std::string precision : {"double", "mixed"})
+      benchmark::RegisterBenchmark(
+          (std::string("round/") + name + (precision == "mixed" ? "/mixed" : "")).c_str(),
+          [name, precision, &world](benchmark::State& state) { rounds(state, name, precision, world); })
+          ->UseManualTime()
+          ->Iterations(1)
+          ->Unit(benchmark::kMillisecond);
 }
 
 }  // namespace fedpp::bench

@@ -5,7 +5,7 @@
 
 namespace fedpp::bench {
 
-/// Registers round/a .. round/d. `world` must outlive the benchmarks' run.
+/// Registers round/a .. round/d, and round/a/mixed .. in mixed precision. `world` must outlive the benchmarks' run.
 void register_rounds(mpi::Communicator& world);
 
 }  // namespace fedpp::bench

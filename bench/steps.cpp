@@ -15,10 +15,11 @@ using namespace fedpp;
 /// A client's batch as local_epoch finds it after the first E-step.
 class Prepared {
  public:
-  Prepared(const bench::Shape& shape, const std::string& encoder)
+  Prepared(const bench::Shape& shape, const std::string& encoder, gpu::Precision precision = gpu::Precision::kDouble)
       : client_(bench::make_client(shape, encoder)),
         points_{&client_, &client_.training},
-        batch_({points_}, {model::initial_prior({}, client_.embedding, 1)}, shape.samples, 1e-6, true, false),
+        batch_({points_}, {model::initial_prior({}, client_.embedding, 1)}, shape.samples, 1e-6, true, false,
+               precision),
         adam_(gpu::make_adam_state(batch_.batch())) {
     Kokkos::deep_copy(adam_.prior_sd, 1.0);
     Kokkos::deep_copy(adam_.learning_rate, 1e-3);
@@ -36,7 +37,7 @@ class Prepared {
   gpu::Cost cost(CostOf* of) const {
     const auto extents = model::extents_of(points_);
     gpu::Cost sum;
-    for (const auto& r : extents) sum += of({batch_.samples(), client_.embedding.encoder}, r);
+    for (const auto& r : extents) sum += of({batch_.samples(), client_.embedding.encoder, batch_.batch().precision}, r);
     return sum;
   }
 
@@ -91,8 +92,8 @@ constexpr NamedShape kShapes[] = {
     {"per_sequence_M32_S8", {100, 60, 64, 32, 8}},  // a client of workload (b)
 };
 
-void step(benchmark::State& state, const NamedShape& shape, const Step& step) {
-  Prepared prepared(shape.shape, "deep-kernel");
+void step(benchmark::State& state, const NamedShape& shape, const Step& step, gpu::Precision precision) {
+  Prepared prepared(shape.shape, "deep-kernel", precision);
   bench::measure(state, prepared.cost(step.cost), [&](const gpu::Exec& exec) { step.run(exec, prepared); });
 }
 
@@ -126,10 +127,13 @@ void expectation(benchmark::State& state) {
 const bool registered = [] {
   for (const auto& shape : kShapes)
     for (const auto& s : steps())
-      benchmark::RegisterBenchmark((std::string("step/") + s.name + "/" + shape.name).c_str(),
-                                   [&shape, &s](benchmark::State& state) { step(state, shape, s); })
-          ->UseManualTime()
-          ->Unit(benchmark::kMillisecond);
+      for (const auto precision : {gpu::Precision::kDouble, gpu::Precision::kMixed})
+        benchmark::RegisterBenchmark(
+            (std::string("step/") + s.name + "/" + shape.name + (precision == gpu::Precision::kMixed ? "/mixed" : ""))
+                .c_str(),
+            [&shape, &s, precision](auto& state) { step(state, shape, s, precision); })
+            ->UseManualTime()
+            ->Unit(benchmark::kMillisecond);
   for (const auto* family : gpu::encoder_families())
     for (const bool adjoint : {false, true})
       benchmark::RegisterBenchmark(

@@ -46,16 +46,20 @@ void prepare(const Exec& exec, const Batch& b, const Fields& f) {
       });
 }
 
-// Per team: V alpha, G [M x T]; rho, column sums [T].
+// Per team: V alpha, G [M x T] in V's precision; rho, column sums [T]; in mixed precision copies of B [M x M], h [D x
+// T], h_z [D x M] and the places of V alpha V' [M x M], sum_n G_mn h_n [D x M], dJ/dh [D x T].
+template <class Real>
 KOKKOS_INLINE_FUNCTION Index tiles_scratch(const Batch& b) {
-  const Index t = b.most_tile, m = b.most_inducing;
-  return 2 * m * t + 2 * t;
+  const Index t = b.most_tile, m = b.most_inducing, d = b.most_width;
+  return 2 * doubles_for<Real>(m * t) + 2 * t +
+         2 * (copy_scratch<Real>(m * m) + copy_scratch<Real>(d * t) + copy_scratch<Real>(d * m));
 }
 
-template <class D>
+template <class D, class Real>
 void tiles(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::adjoint::tiles"_label, team_policy(exec, b.tasks, tiles_scratch(b)), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::adjoint::tiles"_label, team_policy(exec, b.tasks, tiles_scratch<Real>(b)),
+      KOKKOS_LAMBDA(const Member& member) {
         const int task = member.league_rank();
         const int tile = b.task_tile(task), sample = b.task_sample(task);
         const double scale = f.tile_scale(tile);
@@ -71,48 +75,57 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         const double* alpha = f.alpha.data() + b.column(i) + first;
         const double* beta = f.beta.data() + b.column(i) + first;
         const double* mean = f.projection.data() + b.problem_column(problem) + first;
-        const double* v = f.v.data() + b.matrix(problem) + static_cast<Index>(first) * m;             // [M x T]
-        const double* k = f.k.data() + b.matrix(problem) + static_cast<Index>(first) * m;             // [M x T]
+        const Real* v = v_columns<Real>(f) + b.matrix(problem) + static_cast<Index>(first) * m;       // [M x T]
+        const Real* k = kernel_columns<Real>(f) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
         const double* h = f.embedding.data() + b.embedding(problem) + static_cast<Index>(first) * d;  // [D x T]
         const double* hz = f.inducing_embedding.data() + b.inducing_embedding(problem);               // [D x M]
         const double* vector = f.b_vector.data() + b.problem_vector(problem);
-        Scratch scratch(member, tiles_scratch(b));
-        double* scaled = scratch.take(static_cast<Index>(m) * n);
-        double* g = scratch.take(static_cast<Index>(m) * n);
+        double* hbar = f.embedding_adjoint.data() + b.embedding(problem) + static_cast<Index>(first) * d;  // [D x T]
+        double* square = f.task_square.data() + b.task_square(task);
+        double* weighted = f.task_embedding.data() + b.task_embedding(task);
+        const Index mm = static_cast<Index>(m) * m, dm = static_cast<Index>(d) * m, dn = static_cast<Index>(d) * n;
+        Scratch scratch(member, tiles_scratch<Real>(b));
+        Real* scaled = take<Real>(scratch, static_cast<Index>(m) * n);
+        Real* g = take<Real>(scratch, static_cast<Index>(m) * n);
         double* rho = scratch.take(n);
         double* column_sum = scratch.take(n);
-        double* hbar = f.embedding_adjoint.data() + b.embedding(problem) + static_cast<Index>(first) * d;  // [D x T]
+        const Real* bs = rounded<Real>(member, mm, f.b_square.data() + b.problem_square(problem), scratch);
+        const Real* h_real = rounded<Real>(member, dn, h, scratch);
+        const Real* hz_real = rounded<Real>(member, dm, hz, scratch);
+        Real* square_real = place_for<Real>(mm, square, scratch);
+        Real* weighted_real = place_for<Real>(dm, weighted, scratch);
+        Real* hbar_real = place_for<Real>(dn, hbar, scratch);
 
         team_for(member, n, [=](Index c) { rho[c] = scale * (beta[c] - alpha[c] * (offset + mean[c])); });
         team_for_2d(member, m, n, [=](int r, int c) {
           const Index at = r + static_cast<Index>(c) * m;
-          scaled[at] = scale * alpha[c] * v[at];
+          scaled[at] = static_cast<Real>(scale * alpha[c] * v[at]);
         });
         member.team_barrier();
-        D::gemm(member, Op::kNone, Op::kNone, m, n, m, 1.0, f.b_square.data() + b.problem_square(problem), m, scaled, m,
-                0.0, g, m);
+        D::gemm(member, Op::kNone, Op::kNone, m, n, m, 1, bs, m, scaled, m, 0, g, m);
         // For Lbar: S = V (scale alpha V)', its lower triangle, and y = V rho.
-        D::symmetric(member, m, n, 1.0, v, m, scaled, m, 0.0, f.task_square.data() + b.task_square(task), m);
+        D::symmetric(member, m, n, 1, v, m, scaled, m, 0, square_real, m);
+        deliver(member, mm, square_real, square);
         team_matrix_vector(
             member, m, n, v, m, [=](int c) { return rho[c]; }, f.task_vector.data() + b.task_vector(task));
         // G and its sums over columns and rows.
         team_for(member, n, [=](Index c) {
-          double* own = g + c * m;
-          const double* kernel = k + c * m;
+          Real* own = g + c * m;
+          const Real* kernel = k + c * m;
           const double factor = rho[c];
           FEDPP_INDEPENDENT
-          for (int r = 0; r < m; ++r) own[r] = (own[r] + vector[r] * factor) * kernel[r];
+          for (int r = 0; r < m; ++r) own[r] = static_cast<Real>((own[r] + vector[r] * factor) * kernel[r]);
           column_sum[c] = lane_sum(0, m, [=](Index r) { return own[r]; });
         });
         member.team_barrier();
         team_matrix_vector(member, m, n, g, m, [](int) { return 1.0; }, f.task_rowsum.data() + b.task_vector(task));
-        D::gemm(member, Op::kNone, Op::kTranspose, d, m, n, 1.0, h, d, g, m, 0.0,
-                f.task_embedding.data() + b.task_embedding(task), d);
+        D::gemm(member, Op::kNone, Op::kTranspose, d, m, n, 1, h_real, d, g, m, 0, weighted_real, d);
+        deliver(member, dm, weighted_real, weighted);
         // dJ/dh_n = -(g_n h_n - sum_m G_mn h_m) / l^2
-        D::gemm(member, Op::kNone, Op::kNone, d, n, m, inverse_square, hz, d, g, m, 0.0, hbar, d);
+        D::gemm(member, Op::kNone, Op::kNone, d, n, m, 1, hz_real, d, g, m, 0, hbar_real, d);
         team_for_2d(member, d, n, [=](int r, int c) {
           const Index at = r + static_cast<Index>(c) * d;
-          hbar[at] -= inverse_square * column_sum[c] * h[at];
+          hbar[at] = inverse_square * (hbar_real[at] - column_sum[c] * h[at]);
         });
         member.team_barrier();
         // k scales with r, kappa_nn = r; J depends on l and all embeddings through distances / l only.
@@ -259,7 +272,7 @@ void collect(const Exec& exec, const Batch& b, const Fields& f) {
 Cost adjoint_cost(const ClientExtent& c, const RealisationExtent& r) {
   const double m = r.inducing, n = r.columns, d = c.encoder.dimension, m3 = m * m * m;
   const Cost prepare{2 * m3, 8 * 3 * m * m};
-  const Cost tiles{n * (3 * m * m + 4 * m + 4 * d * m), 8 * n * (2 * m + 2 * d)};
+  const Cost tiles{n * (3 * m * m + 4 * m + 4 * d * m), n * (2 * matrix_bytes(c) * m + 16 * d)};
   const Cost finish{2 * m3 + m3 + 2 * m3 + 2 * d * m * m, 8 * (4 * m * m + 2 * d * m)};
   return c.samples * (prepare + tiles + finish);
 }
@@ -272,7 +285,7 @@ void embed(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOp
 void adjoint(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOperator& encoder) {
   with_dense([&]<class D>() {
     prepare<D>(exec, batch, fields);
-    tiles<D>(exec, batch, fields);
+    with_precision(batch, [&]<class Real>() { tiles<D, Real>(exec, batch, fields); });
     finish<D>(exec, batch, fields);
   });
   {

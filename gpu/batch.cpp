@@ -37,7 +37,9 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
   Ints samples, parameters, client_tiles{0}, client_realisations{0};
   std::vector<Encoder> encoders;
   Offsets weights, posterior;
+  if (!clients.empty()) batch.precision = clients.front().precision;
   for (const auto& c : clients) {
+    assert(c.precision == batch.precision);
     const int p = c.encoder.parameters();
     samples.push_back(c.samples);
     parameters.push_back(p);

@@ -17,13 +17,15 @@
 
 #include "gpu/encoder.hpp"
 #include "gpu/kokkos.hpp"
+#include "gpu/precision.hpp"
 
 namespace fedpp::gpu {
 
 /// Sizes of one client's part of a batch.
 struct ClientExtent {
-  int samples = 1;  ///< S
-  Encoder encoder;  ///< fixes D and P
+  int samples = 1;                           ///< S
+  Encoder encoder;                           ///< fixes D and P
+  Precision precision = Precision::kDouble;  ///< the same for all clients of a batch
 };
 
 /// Sizes and points of one realisation.
@@ -39,6 +41,8 @@ struct Batch {
   int clients = 0, realisations = 0, problems = 0, tiles = 0, tasks = 0;
   int pieces = 0, piece_tasks = 0, streams = 0;
   int most_inducing = 0, most_width = 0, most_tile = 0, most_piece = 0, most_inputs = 0;  ///< for sizes of scratch
+
+  Precision precision = Precision::kDouble;
 
   // [clients]
   Array<int> samples, parameters;

@@ -22,6 +22,9 @@ struct Cost {
 inline Cost operator+(Cost a, const Cost& b) { return a += b; }
 inline Cost operator*(double times, const Cost& c) { return {times * c.flops, times * c.bytes}; }
 
+/// Of an entry of k(z,t) or V.
+inline double matrix_bytes(const ClientExtent& client) { return client.precision == Precision::kMixed ? 4 : 8; }
+
 // Of one realisation of a client, all samples of the weights.
 Cost embed_cost(const ClientExtent& client, const RealisationExtent& realisation);
 Cost embed_adjoint_cost(const ClientExtent& client, const RealisationExtent& realisation);

@@ -7,6 +7,8 @@
 extern "C" {
 void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*, const int*,
             const double*, const int*, const double*, double*, const int*);
+void sgemm_(const char*, const char*, const int*, const int*, const int*, const float*, const float*, const int*,
+            const float*, const int*, const float*, float*, const int*);
 void dtrsm_(const char*, const char*, const char*, const char*, const int*, const int*, const double*, const double*,
             const int*, double*, const int*);
 void dpotrf_(const char*, const int*, double*, const int*, int*);
@@ -44,6 +46,15 @@ void choose_dense(const std::string& name) {
 
 namespace {
 const char* text(Op op) { return op == Op::kNone ? "N" : "T"; }
+
+void product(const char* op_a, const char* op_b, int m, int n, int k, double alpha, const double* a, int lda,
+             const double* b, int ldb, double beta, double* c, int ldc) {
+  dgemm_(op_a, op_b, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
+}
+void product(const char* op_a, const char* op_b, int m, int n, int k, float alpha, const float* a, int lda,
+             const float* b, int ldb, float beta, float* c, int ldc) {
+  sgemm_(op_a, op_b, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
+}
 }  // namespace
 
 // OpenBLAS has kernels of their own for products of up to a million multiplications, a quarter faster at the sizes of a
@@ -51,43 +62,51 @@ const char* text(Op op) { return op == Op::kNone ? "N" : "T"; }
 // move.
 constexpr Index kSmallProduct = 1'000'000;
 
-void BlasDense::gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, double alpha, const double* a,
-                     int lda, const double* b, int ldb, double beta, double* c, int ldc) {
+template <class T>
+void BlasDense::gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, Same<T> alpha, const T* a, int lda,
+                     const T* b, int ldb, Same<T> beta, T* c, int ldc) {
   if (member.team_rank() == 0 && m > 0 && n > 0) {
     const Index most = k > 0 ? kSmallProduct / (static_cast<Index>(m) * k) / 8 * 8 : n;
     const int width = op_b == Op::kNone && most >= 32 && most < n ? static_cast<int>(most) : n;
-    for (int first = 0; first < n; first += width) {
-      const int columns = n - first < width ? n - first : width;
-      dgemm_(text(op_a), text(op_b), &m, &columns, &k, &alpha, a, &lda, b + static_cast<Index>(first) * ldb, &ldb,
-             &beta, c + static_cast<Index>(first) * ldc, &ldc);
-    }
+    for (int first = 0; first < n; first += width)
+      product(text(op_a), text(op_b), m, n - first < width ? n - first : width, k, alpha, a, lda,
+              b + static_cast<Index>(first) * ldb, ldb, beta, c + static_cast<Index>(first) * ldc, ldc);
   }
   member.team_barrier();
 }
 
 // Half of a product as panels of full products: for M below about a hundred the vendors' dsyrk and dtrmm run at half
-// the rate of their dgemm or less, and panels of eight rows waste little. Measured with OpenBLAS (bench/README.md).
-constexpr int kPanel = 8;
+// the rate of their dgemm or less, and panels of a cache line of rows waste little. Measured with OpenBLAS
+// (bench/README.md).
+template <class T>
+constexpr int kPanel = 64 / sizeof(T);
 
-void BlasDense::symmetric(const Member& member, int m, int k, double alpha, const double* a, int lda, const double* b,
-                          int ldb, double beta, double* c, int ldc) {
-  for (int j = 0; j < m && member.team_rank() == 0; j += kPanel) {
-    const int rows = m - j, columns = rows < kPanel ? rows : kPanel;
-    dgemm_("N", "T", &rows, &columns, &k, &alpha, a + j, &lda, b + j, &ldb, &beta, c + j + static_cast<Index>(j) * ldc,
-           &ldc);
+template <class T>
+void BlasDense::symmetric(const Member& member, int m, int k, Same<T> alpha, const T* a, int lda, const T* b, int ldb,
+                          Same<T> beta, T* c, int ldc) {
+  for (int j = 0; j < m && member.team_rank() == 0; j += kPanel<T>)
+    product("N", "T", m - j, m - j < kPanel<T> ? m - j : kPanel<T>, k, alpha, a + j, lda, b + j, ldb, beta,
+            c + j + static_cast<Index>(j) * ldc, ldc);
+  member.team_barrier();
+}
+
+template <class T>
+void BlasDense::triangle_times(const Member& member, int m, int n, const T* l, int ldl, const T* b, int ldb, T* c,
+                               int ldc) {
+  for (int i = 0; i < m && n > 0 && member.team_rank() == 0; i += kPanel<T>) {
+    const int rows = m - i < kPanel<T> ? m - i : kPanel<T>;
+    product("N", "N", rows, n, i + rows, Same<T>(1), l + i, ldl, b, ldb, Same<T>(0), c + i, ldc);
   }
   member.team_barrier();
 }
 
-void BlasDense::triangle_times(const Member& member, int m, int n, const double* l, int ldl, const double* b, int ldb,
-                               double* c, int ldc) {
-  const double one = 1, zero = 0;
-  for (int i = 0; i < m && n > 0 && member.team_rank() == 0; i += kPanel) {
-    const int rows = m - i < kPanel ? m - i : kPanel, depth = i + rows;
-    dgemm_("N", "N", &rows, &n, &depth, &one, l + i, &ldl, b, &ldb, &zero, c + i, &ldc);
-  }
-  member.team_barrier();
-}
+#define FEDPP_PRODUCTS(T)                                                                                              \
+  template void BlasDense::gemm<T>(const Member&, Op, Op, int, int, int, T, const T*, int, const T*, int, T, T*, int); \
+  template void BlasDense::symmetric<T>(const Member&, int, int, T, const T*, int, const T*, int, T, T*, int);         \
+  template void BlasDense::triangle_times<T>(const Member&, int, int, const T*, int, const T*, int, T*, int);
+FEDPP_PRODUCTS(double)
+FEDPP_PRODUCTS(float)
+#undef FEDPP_PRODUCTS
 
 void BlasDense::trsm(const Member& member, Op op, int m, int n, const double* l, int ldl, double* b, int ldb) {
   const double one = 1;

@@ -4,6 +4,8 @@
 // spec 2.2). Every function ends with a team barrier.
 #pragma once
 
+#include <type_traits>
+
 #include "gpu/kokkos.hpp"
 
 namespace fedpp::gpu {
@@ -17,18 +19,22 @@ Dense dense();
 
 enum class Op { kNone, kTranspose };
 
+/// T, where a call's matrices and not its factors say what T is: double, or float for products in mixed precision.
+template <class T>
+using Same = std::type_identity_t<T>;
+
 /// Team kernels.
 struct TeamDense {
   /// C = alpha op(A) op(B) + beta C;  op(A): [m x k], op(B): [k x n], C: [m x n].
-  KOKKOS_INLINE_FUNCTION static void gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, double alpha,
-                                          const double* a, int lda, const double* b, int ldb, double beta, double* c,
-                                          int ldc) {
+  template <class T>
+  KOKKOS_INLINE_FUNCTION static void gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, Same<T> alpha,
+                                          const T* a, int lda, const T* b, int ldb, Same<T> beta, T* c, int ldc) {
     const Index row_a = op_a == Op::kNone ? 1 : lda, step_a = op_a == Op::kNone ? lda : 1;
     const Index step_b = op_b == Op::kNone ? 1 : ldb, column_b = op_b == Op::kNone ? ldb : 1;
     team_for_2d(member, m, n, [=](int i, int j) {
-      double sum = 0;
+      T sum = 0;
       for (int p = 0; p < k; ++p) sum += a[i * row_a + p * step_a] * b[p * step_b + j * column_b];
-      double& entry = c[i + static_cast<Index>(j) * ldc];
+      T& entry = c[i + static_cast<Index>(j) * ldc];
       entry = beta == 0 ? alpha * sum : alpha * sum + beta * entry;
     });
     member.team_barrier();
@@ -36,13 +42,14 @@ struct TeamDense {
 
   /// Lower triangle of C = alpha A B' + beta C, where A B' is symmetric;  A, B: [m x k]. What becomes of the upper
   /// triangle is left open.
-  KOKKOS_INLINE_FUNCTION static void symmetric(const Member& member, int m, int k, double alpha, const double* a,
-                                               int lda, const double* b, int ldb, double beta, double* c, int ldc) {
+  template <class T>
+  KOKKOS_INLINE_FUNCTION static void symmetric(const Member& member, int m, int k, Same<T> alpha, const T* a, int lda,
+                                               const T* b, int ldb, Same<T> beta, T* c, int ldc) {
     team_for_2d(member, m, m, [=](int i, int j) {
       if (i < j) return;
-      double sum = 0;
+      T sum = 0;
       for (int p = 0; p < k; ++p) sum += a[i + static_cast<Index>(p) * lda] * b[j + static_cast<Index>(p) * ldb];
-      double& entry = c[i + static_cast<Index>(j) * ldc];
+      T& entry = c[i + static_cast<Index>(j) * ldc];
       entry = beta == 0 ? alpha * sum : alpha * sum + beta * entry;
     });
     member.team_barrier();
@@ -71,10 +78,11 @@ struct TeamDense {
   }
 
   /// C = L B;  L: [m x m] lower with zeros above, B, C: [m x n], apart.
-  KOKKOS_INLINE_FUNCTION static void triangle_times(const Member& member, int m, int n, const double* l, int ldl,
-                                                    const double* b, int ldb, double* c, int ldc) {
+  template <class T>
+  KOKKOS_INLINE_FUNCTION static void triangle_times(const Member& member, int m, int n, const T* l, int ldl, const T* b,
+                                                    int ldb, T* c, int ldc) {
     team_for_2d(member, m, n, [=](int i, int j) {
-      double value = 0;
+      T value = 0;
       for (int p = 0; p <= i; ++p) value += l[i + static_cast<Index>(p) * ldl] * b[p + static_cast<Index>(j) * ldb];
       c[i + static_cast<Index>(j) * ldc] = value;
     });
@@ -109,13 +117,16 @@ struct TeamDense {
 #if !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
 /// The vendor's BLAS and LAPACK, called by one thread of the team.
 struct BlasDense {
-  static void gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, double alpha, const double* a, int lda,
-                   const double* b, int ldb, double beta, double* c, int ldc);
-  static void symmetric(const Member& member, int m, int k, double alpha, const double* a, int lda, const double* b,
-                        int ldb, double beta, double* c, int ldc);
+  template <class T>
+  static void gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, Same<T> alpha, const T* a, int lda,
+                   const T* b, int ldb, Same<T> beta, T* c, int ldc);
+  template <class T>
+  static void symmetric(const Member& member, int m, int k, Same<T> alpha, const T* a, int lda, const T* b, int ldb,
+                        Same<T> beta, T* c, int ldc);
   static void trsm(const Member& member, Op op, int m, int n, const double* l, int ldl, double* b, int ldb);
-  static void triangle_times(const Member& member, int m, int n, const double* l, int ldl, const double* b, int ldb,
-                             double* c, int ldc);
+  template <class T>
+  static void triangle_times(const Member& member, int m, int n, const T* l, int ldl, const T* b, int ldb, T* c,
+                             int ldc);
   static int potrf(const Member& member, int m, double* a, int lda);
 };
 #endif

@@ -7,14 +7,24 @@ namespace fedpp::gpu {
 
 namespace {
 
-KOKKOS_INLINE_FUNCTION Index features_scratch(const Batch& b) {
-  return rbf_scratch(b.most_width, b.most_inducing, b.most_tile);
+/// Where k and V are formed, in double: the arrays themselves where they are double, else scratch.
+KOKKOS_INLINE_FUNCTION double* in_double(double* x, Index, Scratch&) { return x; }
+KOKKOS_INLINE_FUNCTION double* in_double(float*, Index n, Scratch& scratch) { return scratch.take(n); }
+KOKKOS_INLINE_FUNCTION void keep(const Member&, Index, const double*, double*) {}
+KOKKOS_INLINE_FUNCTION void keep(const Member& member, Index n, const double* formed, float* x) {
+  team_for(member, n, [=](Index j) { x[j] = static_cast<float>(formed[j]); });
 }
 
-template <class D>
+template <class Real>
+KOKKOS_INLINE_FUNCTION Index features_scratch(const Batch& b) {
+  const Index formed = std::is_same_v<Real, double> ? 0 : 2 * static_cast<Index>(b.most_inducing) * b.most_tile;
+  return rbf_scratch(b.most_width, b.most_inducing, b.most_tile) + formed;
+}
+
+template <class D, class Real>
 void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::features::project"_label, team_policy(exec, b.tasks, features_scratch(b)),
+      "fedpp::features::project"_label, team_policy(exec, b.tasks, features_scratch<Real>(b)),
       KOKKOS_LAMBDA(const Member& member) {
         const int task = member.league_rank();
         const int tile = b.task_tile(task), sample = b.task_sample(task);
@@ -26,32 +36,39 @@ void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_
         const int p = b.parameters(client);
         const double* w = f.weights.data() + b.weights(client) + static_cast<Index>(sample) * p;
         const double* h = f.embedding.data() + b.embedding(problem) + static_cast<Index>(first) * d;  // [D x T]
-        double* k = f.k.data() + b.matrix(problem) + static_cast<Index>(first) * m;                   // [M x T]
-        double* v = f.v.data() + b.matrix(problem) + static_cast<Index>(first) * m;                   // [M x T]
+        Real* kept_k = kernel_columns<Real>(f) + b.matrix(problem) + static_cast<Index>(first) * m;   // [M x T]
+        Real* kept_v = v_columns<Real>(f) + b.matrix(problem) + static_cast<Index>(first) * m;        // [M x T]
         const double variance = math::exp(w[p - 2]);
         double* unexplained = f.unexplained.data() + b.problem_column(problem) + first;
-        Scratch scratch(member, features_scratch(b));
+        Scratch scratch(member, features_scratch<Real>(b));
+        const Index entries = static_cast<Index>(m) * n;
+        double* k = in_double(kept_k, entries, scratch);
+        double* v = in_double(kept_v, entries, scratch);
         rbf_block<D>(member, d, variance, math::exp(w[p - 1]), m,
                      f.inducing_embedding.data() + b.inducing_embedding(problem), n, h, k,
-                     scratch.take(features_scratch(b)));
+                     scratch.take(rbf_scratch(d, m, n)));
         D::triangle_times(member, m, n, f.inverse.data() + b.problem_square(problem), m, k, m, v, m);
         team_for(member, n, [=](Index column) {
           const double* x = v + column * m;
           const double explained = lane_sum(0, m, [=](Index j) { return x[j] * x[j]; });
           unexplained[column] = math::fmax(variance - explained, 0.0);  // >= 0 up to rounding
         });
+        keep(member, entries, k, kept_k);
+        keep(member, entries, v, kept_v);
       });
 }
 
-// Per team: F V [M x T].
+// Per team: F V [M x T], and F [M x M] in V's precision.
+template <class Real>
 KOKKOS_INLINE_FUNCTION Index moments_scratch(const Batch& b) {
-  return static_cast<Index>(b.most_inducing) * b.most_tile;
+  const Index m = b.most_inducing;
+  return doubles_for<Real>(m * b.most_tile) + copy_scratch<Real>(m * m);
 }
 
-template <class D>
+template <class D, class Real>
 void run_moments(const Exec& exec, const Batch& b, const Fields& f, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::features::moments"_label, team_policy(exec, b.tasks, moments_scratch(b)),
+      "fedpp::features::moments"_label, team_policy(exec, b.tasks, moments_scratch<Real>(b)),
       KOKKOS_LAMBDA(const Member& member) {
         const int task = member.league_rank();
         const int tile = b.task_tile(task), sample = b.task_sample(task);
@@ -59,19 +76,21 @@ void run_moments(const Exec& exec, const Batch& b, const Fields& f, bool batch_o
         const int i = b.tile_realisation(tile);
         const int problem = b.problem(i) + sample;
         const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile);
-        const double* v = f.v.data() + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
+        const Real* v = v_columns<Real>(f) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
         const double* mu = f.v_mean.data() + b.vector(i);
         const double* unexplained = f.unexplained.data() + b.problem_column(problem) + first;
         double* mean = f.projection.data() + b.problem_column(problem) + first;
         double* s = f.variance.data() + b.problem_column(problem) + first;
-        Scratch scratch(member, moments_scratch(b));
-        double* fv = scratch.take(static_cast<Index>(m) * n);
-        D::triangle_times(member, m, n, f.v_factor.data() + b.square(i), m, v, m, fv, m);
+        Scratch scratch(member, moments_scratch<Real>(b));
+        Real* fv = take<Real>(scratch, static_cast<Index>(m) * n);
+        const Real* factor = rounded<Real>(member, static_cast<Index>(m) * m, f.v_factor.data() + b.square(i), scratch);
+        member.team_barrier();
+        D::triangle_times(member, m, n, factor, m, v, m, fv, m);
         team_for(member, n, [=](Index column) {
-          const double* x = v + column * m;
-          const double* y = fv + column * m;
+          const Real* x = v + column * m;
+          const Real* y = fv + column * m;
           mean[column] = lane_sum(0, m, [=](Index j) { return x[j] * mu[j]; });
-          s[column] = unexplained[column] + lane_sum(0, m, [=](Index j) { return y[j] * y[j]; });
+          s[column] = unexplained[column] + lane_sum(0, m, [=](Index j) { return static_cast<double>(y[j]) * y[j]; });
         });
       });
 }
@@ -81,21 +100,25 @@ void run_moments(const Exec& exec, const Batch& b, const Fields& f, bool batch_o
 /// h_z'h and L^-1 k, V'V; reads h, writes k and V.
 Cost features_cost(const ClientExtent& c, const RealisationExtent& r) {
   const double m = r.inducing, n = r.columns, d = c.encoder.dimension;
-  return c.samples * Cost{2 * d * m * n + m * m * n + 2 * m * n, 8 * n * (d + 2 * m)};
+  return c.samples * Cost{2 * d * m * n + m * m * n + 2 * m * n, n * (8 * d + 2 * matrix_bytes(c) * m)};
 }
 
 /// F V, two scalar products a column; reads V, writes mean and variance.
 Cost moments_cost(const ClientExtent& c, const RealisationExtent& r) {
   const double m = r.inducing, n = r.columns;
-  return c.samples * Cost{m * m * n + 4 * m * n, 8 * n * (m + 2)};
+  return c.samples * Cost{m * m * n + 4 * m * n, n * (matrix_bytes(c) * m + 16)};
 }
 
 void features(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only) {
-  with_dense([&]<class D>() { run_features<D>(exec, batch, fields, batch_only); });
+  with_dense([&]<class D>() {
+    with_precision(batch, [&]<class Real>() { run_features<D, Real>(exec, batch, fields, batch_only); });
+  });
 }
 
 void moments(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only) {
-  with_dense([&]<class D>() { run_moments<D>(exec, batch, fields, batch_only); });
+  with_dense([&]<class D>() {
+    with_precision(batch, [&]<class Real>() { run_moments<D, Real>(exec, batch, fields, batch_only); });
+  });
 }
 
 }  // namespace fedpp::gpu

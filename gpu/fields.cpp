@@ -36,8 +36,13 @@ Fields make_fields(const Batch& batch, bool with_gradient) {
   f.info = Array<int>("info", batch.problems);
   f.pivot = Array<double>("pivot", batch.problems);
   f.embedding = doubles("embedding", n.embedding);
-  f.k = doubles("k", n.matrix);
-  f.v = doubles("v", n.matrix);
+  if (batch.precision == Precision::kMixed) {
+    f.k_single = Array<float>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "k"), n.matrix);
+    f.v_single = Array<float>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "v"), n.matrix);
+  } else {
+    f.k = doubles("k", n.matrix);
+    f.v = doubles("v", n.matrix);
+  }
   f.unexplained = doubles("unexplained", n.problem_column);
   f.projection = doubles("projection", n.problem_column);
   f.variance = doubles("variance", n.problem_column);
@@ -84,7 +89,8 @@ Index field_doubles(const ClientExtent& client, const RealisationExtent& realisa
   const Index pieces = tiles + (m + tile_columns() - 1) / tile_columns();
   const Index tokens = std::accumulate(realisation.streams.begin(), realisation.streams.end(), Index{0});
   Index total = n * (7 + inputs) + m * (1 + inputs) + tokens * (1 + inputs) + m * m +
-                s * (3 * m * m + d * m + d * n + 2 * m * n + 3 * n) + tiles * (m * m + m + kTileSums);
+                s * (3 * m * m + d * m + d * n + (client.precision == Precision::kMixed ? 1 : 2) * m * n + 3 * n) +
+                tiles * (m * m + m + kTileSums);
   total +=
       s * encoder_family(client.encoder.kind).workspace(client.encoder, tokens, streams, n + m, pieces, with_gradient);
   if (with_gradient)

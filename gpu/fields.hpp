@@ -45,6 +45,7 @@ struct Fields {
   Array<double> pivot;      // [problem]   smallest pivot L_ii^2 of the last factorisation, or the one that failed
   Array<double> embedding;  // [embedding] h at columns                      (embed)
   Array<double> k, v;       // [matrix]    kappa(z, t), V = L^-1 k           (features)
+  Array<float> k_single, v_single;  // [matrix] instead of them in mixed precision
   // moments
   Array<double> unexplained;                 // [problem_column] kappa_nn - V'V >= 0          (features)
   Array<double> projection;                  // [problem_column] V' mu_v: mean of f less nu   (moments)
@@ -69,6 +70,33 @@ struct Fields {
   Array<double> piece_gradient;                                 // [piece_gradient] by w~, of a piece
   Array<double> gradient;  // [weights]   dJ/dw per sample, summed over realisations
 };
+
+/// kappa(z, t) and V in the precision that the batch has them in: Real is float in mixed precision, double else.
+template <class Real>
+KOKKOS_INLINE_FUNCTION Real* kernel_columns(const Fields& f) {
+  if constexpr (std::is_same_v<Real, double>) {
+    return f.k.data();
+  } else {
+    return f.k_single.data();
+  }
+}
+template <class Real>
+KOKKOS_INLINE_FUNCTION Real* v_columns(const Fields& f) {
+  if constexpr (std::is_same_v<Real, double>) {
+    return f.v.data();
+  } else {
+    return f.v_single.data();
+  }
+}
+
+/// Calls f.template operator()<Real>() for a batch's precision.
+template <class F>
+void with_precision(const Batch& batch, const F& f) {
+  if (batch.precision == Precision::kMixed)
+    f.template operator()<float>();
+  else
+    f.template operator()<double>();
+}
 
 /// Allocates what prediction and E-steps need; with_gradient adds the adjoint's arrays. q(v) = N(0, I), tile_scale = 1.
 Fields make_fields(const Batch& batch, bool with_gradient);

@@ -139,10 +139,10 @@ KOKKOS_INLINE_FUNCTION double team_sum(const Member& member, Index n, const F& f
   return sum;
 }
 
-/// y = A x, A: [rows x columns] column-major, x(c) given by a function. A thread owns rows, so no barrier is needed for
-/// y to be right; none follows.
-template <class X>
-KOKKOS_INLINE_FUNCTION void team_matrix_vector(const Member& member, int rows, int columns, const double* a, int lda,
+/// y = A x, A: [rows x columns] column-major, x(c) given by a function; sums in double, whatever A's numbers are. A
+/// thread owns rows, so no barrier is needed for y to be right; none follows.
+template <class T, class X>
+KOKKOS_INLINE_FUNCTION void team_matrix_vector(const Member& member, int rows, int columns, const T* a, int lda,
                                                const X& x, double* y) {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
   for (int r = member.team_rank(); r < rows; r += member.team_size()) {
@@ -155,7 +155,7 @@ KOKKOS_INLINE_FUNCTION void team_matrix_vector(const Member& member, int rows, i
   const int end = static_cast<int>(static_cast<Index>(rows) * (member.team_rank() + 1) / member.team_size());
   for (int r = begin; r < end; ++r) y[r] = 0;
   for (int c = 0; c < columns; ++c) {
-    const double* column = a + static_cast<Index>(c) * lda;
+    const T* column = a + static_cast<Index>(c) * lda;
     const double factor = x(c);
     FEDPP_INDEPENDENT
     for (int r = begin; r < end; ++r) y[r] += column[r] * factor;

@@ -7,16 +7,36 @@ namespace fedpp::gpu {
 
 namespace {
 
-// Per team: V alpha [M x T], one sample's V (beta - alpha nu) [M].
+// Per team: V alpha [M x T] in V's precision, one sample's V (beta - alpha nu) [M] and, in mixed precision, V alpha V'
+// [M x M].
+template <class Real>
 KOKKOS_INLINE_FUNCTION Index accumulate_scratch(const Batch& b) {
-  return static_cast<Index>(b.most_inducing) * (b.most_tile + 1);
+  const Index m = b.most_inducing;
+  return doubles_for<Real>(m * b.most_tile) + m + copy_scratch<Real>(m * m);
+}
+
+/// square = share V (V alpha)' of the first sample, or more by that of a further one; lower triangle.
+template <class D>
+KOKKOS_INLINE_FUNCTION void add_square(const Member& member, int m, int n, double share, bool first, const double* v,
+                                       const double* scaled, double*, double* square) {
+  D::symmetric(member, m, n, share, v, m, scaled, m, first ? 0.0 : 1.0, square, m);
+}
+template <class D>
+KOKKOS_INLINE_FUNCTION void add_square(const Member& member, int m, int n, double share, bool first, const float* v,
+                                       const float* scaled, float* part, double* square) {
+  D::symmetric(member, m, n, 1, v, m, scaled, m, 0, part, m);
+  team_for_2d(member, m, m, [=](int r, int c) {
+    const Index at = r + static_cast<Index>(c) * m;
+    square[at] = share * (r < c ? 0 : part[at]) + (first ? 0 : square[at]);
+  });
+  member.team_barrier();
 }
 
 /// Per tile: lower triangle of mean_s V alpha V' and mean_s V (beta - alpha nu).
-template <class D>
+template <class D, class Real>
 void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::variational::accumulate"_label, team_policy(exec, b.tiles, accumulate_scratch(b)),
+      "fedpp::variational::accumulate"_label, team_policy(exec, b.tiles, accumulate_scratch<Real>(b)),
       KOKKOS_LAMBDA(const Member& member) {
         const int tile = member.league_rank();
         const int i = b.tile_realisation(tile);
@@ -27,20 +47,21 @@ void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
         const double offset = f.offset(client);
         double* square = f.tile_square.data() + b.tile_square(tile);  // [M x M]
         double* vector = f.tile_vector.data() + b.tile_vector(tile);  // [M]
-        Scratch scratch(member, accumulate_scratch(b));
-        double* scaled = scratch.take(static_cast<Index>(m) * n);
+        Scratch scratch(member, accumulate_scratch<Real>(b));
+        Real* scaled = take<Real>(scratch, static_cast<Index>(m) * n);
         double* product = scratch.take(m);
+        Real* part = place_for<Real>(static_cast<Index>(m) * m, square, scratch);
         const double share = 1.0 / samples;
         for (int s = 0; s < samples; ++s) {
-          const double* v = f.v.data() + b.matrix(b.problem(i) + s) + static_cast<Index>(first) * m;
+          const Real* v = v_columns<Real>(f) + b.matrix(b.problem(i) + s) + static_cast<Index>(first) * m;
           team_for_2d(member, m, n, [=](int r, int c) {
             const Index at = r + static_cast<Index>(c) * m;
-            scaled[at] = v[at] * alpha[c];
+            scaled[at] = static_cast<Real>(v[at] * alpha[c]);
           });
           team_matrix_vector(member, m, n, v, m, [=](int c) { return beta[c] - alpha[c] * offset; }, product);
           member.team_barrier();
           team_for(member, m, [=](Index r) { vector[r] = share * product[r] + (s == 0 ? 0 : vector[r]); });
-          D::symmetric(member, m, n, share, v, m, scaled, m, s == 0 ? 0.0 : 1.0, square, m);
+          add_square<D>(member, m, n, share, s == 0, v, scaled, part, square);
         }
       });
 }
@@ -98,12 +119,13 @@ void solve(const Exec& exec, const Batch& b, const Fields& f) {
 /// V alpha V' and V (beta - alpha nu) of every sample; Cholesky and inverse factor once. Reads V.
 Cost variational_cost(const ClientExtent& c, const RealisationExtent& r) {
   const double m = r.inducing, n = r.columns;
-  return c.samples * Cost{m * m * n + 2 * m * n, 8 * n * m} + Cost{2 * m * m * m / 3 + 2 * m * m, 8 * (m * m + 2 * n)};
+  return c.samples * Cost{m * m * n + 2 * m * n, matrix_bytes(c) * n * m} +
+         Cost{2 * m * m * m / 3 + 2 * m * m, 8 * (m * m + 2 * n)};
 }
 
 void update_variational(const Exec& exec, const Batch& batch, const Fields& fields) {
   with_dense([&]<class D>() {
-    accumulate<D>(exec, batch, fields);
+    with_precision(batch, [&]<class Real>() { accumulate<D, Real>(exec, batch, fields); });
     solve<D>(exec, batch, fields);
   });
 }

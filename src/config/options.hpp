@@ -144,6 +144,7 @@ struct Training {
   std::int64_t batch_realisations = 0;
   double batch_points = 1.0;
   std::string schedule = "constant";
+  std::string precision = "double";
 
   template <class V>
   void visit(V& v) {
@@ -161,6 +162,8 @@ struct Training {
     v("batch_points", batch_points, "share of a realisation's events and nodes in a mini-batch, in (0, 1]",
       above_up_to(0, 1));
     v("schedule", schedule, "learning rate over the rounds", {"constant", "cosine", "inverse-sqrt"});
+    v("precision", precision, "of local epochs: double, or single for matrices over events and nodes (scores: double)",
+      {"double", "mixed"});
   }
 };
 

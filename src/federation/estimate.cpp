@@ -55,9 +55,10 @@ double most_array_bytes(Session& session) {
                                 model::array_bytes({&client.model, &held_out}, scored, false));
     }
   }
-  for (const auto& [first, last] : model::blocks_of(training, samples, true, config.backend.workspace_mb)) {
+  const auto precision = model::precision_of(config.training.precision);
+  for (const auto& [first, last] : model::blocks_of(training, samples, true, config.backend.workspace_mb, precision)) {
     double block = 0;
-    for (int k = first; k < last; ++k) block += model::array_bytes(training[k], samples, true);
+    for (int k = first; k < last; ++k) block += model::array_bytes(training[k], samples, true, precision);
     most = std::max(most, block);
   }
   return most;

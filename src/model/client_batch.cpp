@@ -78,16 +78,20 @@ gpu::Cost epoch_cost(const Client& client, std::int64_t samples) {
   return cost;
 }
 
-double array_bytes(const ClientPoints& points, int samples, bool with_gradient) {
+gpu::Precision precision_of(const std::string& name) {
+  return name == "mixed" ? gpu::Precision::kMixed : gpu::Precision::kDouble;
+}
+
+double array_bytes(const ClientPoints& points, int samples, bool with_gradient, gpu::Precision precision) {
   double doubles = 0;
   for (const auto& realisation : extents_of(points))
     doubles += static_cast<double>(
-        gpu::field_doubles({samples, points.client->embedding.encoder}, realisation, with_gradient));
+        gpu::field_doubles({samples, points.client->embedding.encoder, precision}, realisation, with_gradient));
   return doubles * sizeof(double);
 }
 
 ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights,
-                         int samples, double jitter, bool with_gradient, bool spread)
+                         int samples, double jitter, bool with_gradient, bool spread, gpu::Precision precision)
     : samples_(samples) {
   assert(clients.size() == weights.size());
   std::vector<gpu::ClientExtent> client_extents;
@@ -100,7 +104,7 @@ ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::ve
     const Client& c = *clients[k].client;
     const auto& realisations = *clients[k].realisations;
     assert(realisations.size() == c.inducing.size());
-    client_extents.push_back({samples, c.embedding.encoder});
+    client_extents.push_back({samples, c.embedding.encoder, precision});
     realisation_begin_.push_back(static_cast<int>(realisation_extents.size()));
     posterior_.push_back(static_cast<Index>(mean.size()));
     for (std::size_t i = 0; i < realisations.size(); ++i) {
@@ -184,11 +188,11 @@ void ClientBatch::read_latent(int k, ClientState& state) const {
 }
 
 std::vector<std::pair<int, int>> blocks_of(const std::vector<ClientPoints>& clients, int samples, bool with_gradient,
-                                           double workspace_mb) {
+                                           double workspace_mb, gpu::Precision precision) {
   std::vector<std::pair<int, int>> blocks;
   double used = 0;
   for (int k = 0; k < static_cast<int>(clients.size()); ++k) {
-    const double mb = 1e-6 * array_bytes(clients[k], samples, with_gradient);
+    const double mb = 1e-6 * array_bytes(clients[k], samples, with_gradient, precision);
     if (blocks.empty() || used + mb > workspace_mb) {
       blocks.emplace_back(k, k);
       used = 0;

@@ -23,8 +23,12 @@ std::vector<gpu::RealisationExtent> extents_of(const ClientPoints& points, int c
 /// What one local epoch of a client costs: about columns x M^2 (gpu/cost.hpp).
 gpu::Cost epoch_cost(const Client& client, std::int64_t samples);
 
+/// Of training.precision.
+gpu::Precision precision_of(const std::string& name);
+
 /// Bytes of a client's arrays in a batch, an upper bound.
-double array_bytes(const ClientPoints& points, int samples, bool with_gradient);
+double array_bytes(const ClientPoints& points, int samples, bool with_gradient,
+                   gpu::Precision precision = gpu::Precision::kDouble);
 
 class ClientBatch {
  public:
@@ -32,7 +36,7 @@ class ClientBatch {
   /// `spread`: columns are dealt to the tiles like cards, so that a tile is an even subset of the points
   /// (mini-batches).
   ClientBatch(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights, int samples,
-              double jitter, bool with_gradient, bool spread);
+              double jitter, bool with_gradient, bool spread, gpu::Precision precision = gpu::Precision::kDouble);
 
   const gpu::Batch& batch() const { return batch_; }
   const gpu::Fields& fields() const { return fields_; }
@@ -59,6 +63,6 @@ class ClientBatch {
 
 /// Consecutive blocks [begin, end) of clients whose fields stay below the budget; a single client is always a block.
 std::vector<std::pair<int, int>> blocks_of(const std::vector<ClientPoints>& clients, int samples, bool with_gradient,
-                                           double workspace_mb);
+                                           double workspace_mb, gpu::Precision precision = gpu::Precision::kDouble);
 
 }  // namespace fedpp::model

@@ -118,7 +118,8 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
                                 options.divergence,
                                 sd_map_of(options.training.sd_map)};
 
-  for (const auto& [first, last] : blocks_of(points, samples, true, options.workspace_mb)) {
+  const auto precision = precision_of(options.training.precision);
+  for (const auto& [first, last] : blocks_of(points, samples, true, options.workspace_mb, precision)) {
     std::vector<Client*> clients(participants.begin() + first, participants.begin() + last);
     std::vector<ClientState> before;
     std::vector<WeightPosterior> weights;
@@ -137,7 +138,7 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
                       "at most 4096 are possible; take larger ones",
                       options.training.batch_realisations, options.training.batch_points, steps));
     const ClientBatch block({points.begin() + first, points.begin() + last}, weights, samples, options.model.jitter,
-                            true, options.training.batch_points < 1);
+                            true, options.training.batch_points < 1, precision);
     const Optimiser optimiser(block, clients, priors, options.training);
     for (std::int64_t epoch = 0; epoch < options.training.epochs; ++epoch)
       local_epoch(exec, block.batch(), block.fields(), block.encoder(), optimiser.device, adam_options, options,
