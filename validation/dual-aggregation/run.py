@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Planted groups of clients: who finds them and what their members gain; hostile clients. See README.md."""
+"""Groups of clients, planted or of three real data sets: who finds them and what their members gain; hostile clients. See README.md."""
 import csv
+import gzip
 import math
 import pathlib
 import re
@@ -47,6 +48,22 @@ ATTACKS = {
 STEPS = {2: [0.125, 0.875], 4: [0.125, 0.375, 0.625, 0.875]}  # where each group's rate goes up, share of the window
 
 
+# A federation of three real sets: seven types of Taobao's, seven of Stack Overflow's, six neighbourhoods of the taxi example; file of a part, types, and
+# the span of its clock that becomes [0, 100] (nine days, two years, a day).
+MIXED_SETS = {
+    "Taobao": (lambda part: running.DATA / f"taobao_fedpp/{part}.csv.gz", ["16", "0", "4", "3", "1", "5", "2"], 151150.0, 151214.0),
+    "Stack Overflow": (lambda part: running.DATA / f"stackoverflow_fedpp/{part}.csv.gz", ["3", "8", "0", "4", "5", "7", "6"], 1325.3, 1388.6),
+    "taxi": (lambda part: running.ROOT / f"examples/nyc-taxi/{part}.csv.gz", ["14", "6", "2", "18", "9", "10"], 0.0, 24.0),
+}
+MIXED_SETTINGS = ["model.window=100", "model.tempering=dispersion"]  # lists of few users, bursts
+MIXED = [(key, kind) for key, (_, types, _, _) in MIXED_SETS.items() for kind in types]
+
+
+def group_of(client, groups):
+    """A client's true group."""
+    return list(MIXED_SETS).index(MIXED[client][0]) if groups == "mixed" else client % groups
+
+
 def rate(step, t, events):
     """Events a unit of time on [0, 100]: zero but for an eighth of the window on either side of the step, low before and high after it."""
     near = np.abs(t / 100 - step) < 0.125
@@ -71,6 +88,33 @@ def draw(folder, groups, lists, seed):
                     number += 1
 
 
+def real_lists(path, types, first, last):
+    """Type -> its lists of one type, times of [first, last) on [0, 100]."""
+    lists = {}
+    with gzip.open(path, "rt", newline="") as file:
+        for row in csv.DictReader(file):
+            if row["type"] in types and first <= float(row["time"]) < last:
+                lists.setdefault(row["type"], {}).setdefault(row["sequence"], []).append(100 * (float(row["time"]) - first) / (last - first))
+    return {kind: [sorted(times) for times in lists[kind].values()] for kind in types}
+
+
+def draw_mixed(folder, lists, seed):
+    """As draw: a type of a real data set each client, `lists` training lists and 40 test lists of it (or all there are), drawn by the seed; a client's
+    number is its type, and its group the set that MIXED names there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng([seed, lists])
+    for name, most in (("train", lists), ("test", 40)):
+        of_set = {key: real_lists(path(name), types, first, last) for key, (path, types, first, last) in MIXED_SETS.items()}
+        with open(folder / f"{name}.csv", "w", newline="") as file:
+            out, number = csv.writer(file, lineterminator="\n"), 0
+            out.writerow(["sequence", "time", "type"])
+            for client, (key, kind) in enumerate(MIXED):
+                known = of_set[key][kind]
+                for k in sorted(rng.permutation(len(known))[:most]):
+                    out.writerows((number, f"{t:.5f}", client) for t in known[k])
+                    number += 1
+
+
 def adjusted_rand(a, b):
     """Agreement of two partitions: 1 the same, 0 as by chance."""
     pairs = sum(math.comb(n, 2) for n in Counter(zip(a, b)).values())
@@ -85,14 +129,17 @@ def found(result, groups):
     if communities is None:
         return None
     inside = [c for c in range(CLIENTS) if communities[c] >= 0]
-    return adjusted_rand([c % groups for c in inside], [communities[c] for c in inside]), len(set(communities) - {-1})
+    return adjusted_rand([group_of(c, groups) for c in inside], [communities[c] for c in inside]), len(set(communities) - {-1})
 
 
 def run(args, few, groups, seed, name, changes):
     """One training on the data of (groups, seed); result.json."""
     base = args.out / f"groups{groups}-lists{args.lists}-seed{seed}"
     if not (base / "test.csv").is_file():
-        draw(base, groups, args.lists, seed)
+        if groups == "mixed":
+            draw_mixed(base, args.lists, seed)
+        else:
+            draw(base, groups, args.lists, seed)
     files = [f"data.train={base}/train.csv", f"data.test={base}/test.csv", f"federation.seed={seed}", *few]
     out = base / "-".join(re.findall("[a-z0-9]+", name.lower()))
     return running.train(args.fedpp, pathlib.Path(__file__).resolve().parent / "planted.toml", out, files + changes)
@@ -106,7 +153,7 @@ def write(path, header, rows):
 
 
 def planted(args, few, seeds, groups_of):
-    """Every method on planted groups: score, agreement of the communities with the groups."""
+    """Every method on each of `groups_of` (numbers of planted groups, or "mixed"): score, agreement of the communities with the groups."""
     rows = []
     for groups in groups_of:
         scores, agreement, seconds = {}, {}, {}
@@ -122,7 +169,7 @@ def planted(args, few, seeds, groups_of):
                 if ari:
                     agreement.setdefault(name, []).append(ari)
                 rows.append([groups, args.lists, seed, name, f"{scores[name][-1]:.6f}", *([f"{ari[0]:.4f}", ari[1]] if ari else ["", ""])])
-        print(f"\n{groups} planted groups, {args.lists} training lists a client, {seeds} seed(s)\n")
+        print(f"\n{'Taobao, Stack Overflow and taxi' if groups == 'mixed' else f'{groups} planted groups'}, {args.lists} training lists a client, {seeds} seed(s)\n")
         print("| | headline | less global kl | ARI, mean (least) | communities |\n|---|---|---|---|---|")
         for name, values in scores.items():
             gain, error = running.paired(list(zip(values, scores["global kl"])))
@@ -131,7 +178,13 @@ def planted(args, few, seeds, groups_of):
                 cells[3] = f"{statistics.mean(a for a, _ in ari):.2f} ({min(a for a, _ in ari):.2f})"
                 cells[4] = f"{statistics.mean(n for _, n in ari):.1f}"
             print("| " + " | ".join(cells) + " |")
-    write(args.out / "planted.csv", ["groups", "lists", "seed", "method", "headline", "ari", "communities"], rows)
+    write(args.out / f"{args.table}.csv", ["groups", "lists", "seed", "method", "headline", "ari", "communities"], rows)
+
+
+def mixed(args, few, seeds, _):
+    """The same with the clients of three real data sets."""
+    running.need("taobao_fedpp"), running.need("stackoverflow_fedpp")
+    planted(args, [*few, *MIXED_SETTINGS], seeds, ["mixed"])
 
 
 def hostile(args, few, seeds, groups_of):
@@ -162,12 +215,12 @@ def hostile(args, few, seeds, groups_of):
 
 
 def main():
-    args = running.arguments(__doc__, ("table", ["planted", "hostile"], "which table"), seeds=(int, 5, "seeds"), groups=(str, "2,4", "planted groups"),
+    args = running.arguments(__doc__, ("table", ["planted", "mixed", "hostile"], "which table"), seeds=(int, 5, "seeds"), groups=(str, "2,4", "planted groups"),
                              lists=(int, 25, "training lists a client"), shares=(str, "0.1,0.2", "shares of hostile clients"),
                              quick=(bool, False, "one seed, two groups, few rounds: only that everything runs"))
     seeds, groups_of = (1, [2]) if args.quick else (args.seeds, [int(g) for g in args.groups.split(",")])
     few = ["federation.rounds=3", "model.inducing=8", "evaluation.e_steps=3"] if args.quick else []
-    table = {"planted": planted, "hostile": hostile}[args.table]
+    table = {"planted": planted, "mixed": mixed, "hostile": hostile}[args.table]
     if not args.quick:
         table(args, few, seeds, groups_of)
         return
