@@ -81,8 +81,8 @@ void pull_columns(const Exec& exec, const Batch& b, const Fields& f, const Align
         const int d = b.encoder(client).dimension, rows = d + 1;
         const double* pull =
             a.pull.data() + a.pulls(client) + static_cast<Index>(sample) * rows * a.types(client);  // [D + 1 x E]
-        double* hbar = f.embedding_adjoint.data() + b.embedding(b.problem(i) + sample) +
-                       static_cast<Index>(first) * d;  // [D x T]
+        double* hbar =
+            f.embedding_adjoint.data() + b.embedding(b.problem(i) + sample) + static_cast<Index>(first) * d;  // [D x T]
         const Index column = b.column(i) + first;
         team_for_2d(member, d, b.tile_columns(tile), [=](int r, int c) {
           double sum = 0;

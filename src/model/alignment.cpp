@@ -24,8 +24,7 @@ double log_likelihood(const std::vector<data::Realisation>& realisations,
   for (std::size_t i = 0; i < realisations.size(); ++i) {
     const auto& r = realisations[i];
     const std::size_t events = r.events.size();
-    for (std::size_t j = 0; j < events; ++j)
-      sum += r.multiplicities[j] * predictions[i].expected_log_intensity[j];
+    for (std::size_t j = 0; j < events; ++j) sum += r.multiplicities[j] * predictions[i].expected_log_intensity[j];
     for (std::size_t q = 0; q < r.nodes.size(); ++q)
       sum -= r.node_weights[q] * predictions[i].expected_intensity[events + q];
   }
