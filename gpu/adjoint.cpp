@@ -3,9 +3,11 @@
 //   tiles     per task     kbar = B V alpha + a rho' [M x T]; G = kbar o k; sums over the tile's columns
 //   finish    per problem  Lbar = -tril(B S + a y'), S = V alpha V', y = V rho; dJ/dK; inducing side
 //   collect   per client   sum over realisations for log r, log l
-// and the encoder's own adjoint between the last two, from dJ/dh at columns and inducing points.
+// and between the last two the encoder's own adjoint, from dJ/dh at columns and inducing points (and what an alignment
+// adds at the columns: log l does not see it).
 // kbar = L^-T dJ/dV because dJ/dV = rho mu_v' + (I - Sigma_v) V alpha: one matrix product a tile instead of two and a
 // solve.
+#include "gpu/alignment.hpp"
 #include "gpu/cost.hpp"
 #include "gpu/dense.hpp"
 #include "gpu/encoder.hpp"
@@ -282,12 +284,14 @@ void embed(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOp
   encoder.embed(exec, batch, fields, batch_only);
 }
 
-void adjoint(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOperator& encoder) {
+void adjoint(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOperator& encoder,
+             const Alignment* alignment) {
   with_dense([&]<class D>() {
     prepare<D>(exec, batch, fields);
     with_precision(batch, [&]<class Real>() { tiles<D, Real>(exec, batch, fields); });
     finish<D>(exec, batch, fields);
   });
+  if (alignment) align(exec, batch, fields, *alignment);
   {
     const Region region("fedpp::embed_adjoint");
     encoder.adjoint(exec, batch, fields);

@@ -56,8 +56,12 @@ void elbo(const Exec& exec, const Batch& batch, const Fields& fields);
 /// J per problem (1.6), at the alpha and beta held.
 void surrogate(const Exec& exec, const Batch& batch, const Fields& fields);
 
-/// dJ/dw per client and sample (1.6) over the tiles of the mini-batch, data terms scaled by tile_scale.
-void adjoint(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOperator& encoder);
+struct Alignment;
+
+/// dJ/dw per client and sample (1.6) over the tiles of the mini-batch, data terms scaled by tile_scale; with an
+/// alignment the gradient of J less its term (gpu/alignment.hpp).
+void adjoint(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOperator& encoder,
+             const Alignment* alignment = nullptr);
 
 /// Chooses mini-batch `key.step` of the epoch: `realisations` of a client's R (0: all) and a share `points` of the
 /// tiles of each; sets tile_scale and step_taken. steps_in_epoch() on the host says how many there are.

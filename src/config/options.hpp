@@ -141,6 +141,7 @@ struct Training {
   double epsilon = 1e-8;
   std::string sd_map = "softplus";
   double prior_weight = 1.0;
+  double alignment = 0.0;
   std::int64_t batch_realisations = 0;
   double batch_points = 1.0;
   std::string schedule = "constant";
@@ -158,6 +159,10 @@ struct Training {
     v("epsilon", epsilon, "Adam", above(0));
     v("sd_map", sd_map, "map from the real line to the sd delta", {"softplus", "exp"});
     v("prior_weight", prior_weight, "weight of the divergence to the prior (w2 and mmd are not in nats)", at_least(0));
+    v("alignment", alignment,
+      "weight of the pull on the centroids of each event type's embeddings towards those of the received model (0: "
+      "none, 1: the paper's; federation.mode = 'federated')",
+      at_least(0));
     v("batch_realisations", batch_realisations, "realisations in a mini-batch (0: all)", at_least(0));
     v("batch_points", batch_points, "share of a realisation's events and nodes in a mini-batch, in (0, 1]",
       above_up_to(0, 1));

@@ -119,6 +119,17 @@ void check_federation(Checker& check, const Data& data, const Federation& federa
                "early stopping needs validation scores: set federation.validate_every to at least 1");
 }
 
+void check_alignment(Checker& check, const Model& model, const Training& training, const Federation& federation) {
+  const bool aligned = training.alignment > 0;
+  check.demand(!aligned || federation.mode == "federated", "training.alignment",
+               fmt::format("federation.mode = \"{}\" has no such term: set training.alignment = 0, or "
+                           "federation.mode = \"federated\"",
+                           federation.mode));
+  check.demand(!aligned || model.encoder != "rbf", "training.alignment",
+               "encoder \"rbf\" embeds alike whatever its weights, so there is nothing to align: set "
+               "training.alignment = 0, or take another model.encoder");
+}
+
 void check_aggregation(Checker& check, const Model& model, const Federation& federation, const Aggregation& aggregation,
                        const Attack& attack) {
   const bool communities = aggregation.scope != "global";
@@ -175,6 +186,7 @@ void validate(const Config& config, const Origins& origins) {
   check_time_axis(check, config.data);
   check_model(check, config.data, config.model);
   check_federation(check, config.data, config.federation);
+  check_alignment(check, config.model, config.training, config.federation);
   check_aggregation(check, config.model, config.federation, config.aggregation, config.attack);
   check_evaluation(check, config.data, config.evaluation);
   throw_if_any(check.mistakes);

@@ -61,15 +61,23 @@ struct HistoryPosition {
   int before = 0;
 };
 
+/// How many events of a type a distinct event time holds.
+struct EventMark {
+  int event = 0;     ///< index into Realisation::events
+  int type = 0;      ///< of the file
+  double count = 0;  ///< >= 1, times tau for training; those of an event add up to its multiplicity
+};
+
 /// One latent function's points (spec 1.1), on the model's clock. Used for training (multiplicities and weights may be
 /// tempered) and for scoring held-out windows (never tempered).
 struct Realisation {
   std::vector<double> events;          ///< [N] distinct times, increasing
   std::vector<double> multiplicities;  ///< [N] n_i >= 1 (1.9), times tau for training
   std::vector<double>
-      log_offsets;            ///< [N] added to E[log lambda] in a score: log(scale) of the clock, and in 'population',
-                              ///<     where the superposition is scored, log e(t_i); never tempered
-  std::vector<double> nodes;  ///< [Q]
+      log_offsets;  ///< [N] added to E[log lambda] in a score: log(scale) of the clock, and in 'population',
+                    ///<     where the superposition is scored, log e(t_i); never tempered
+  std::vector<EventMark> marks;  ///< of the events, in their order; only where RealisationRules::marked asks for them
+  std::vector<double> nodes;     ///< [Q]
   std::vector<double> node_weights;  ///< [Q] omega_q: quadrature weight times exposure, times tau for training
   Interval span{0, 0};               ///< hull of its windows
   // With a history encoder: events and nodes ordered by stream, then time; every stream of the latent function in every

@@ -16,13 +16,10 @@ constexpr int kNodesAnInterval = 8;
 void add_stream(Realisation& result, const ClientSequence& sequence, const RealisationRules& rules,
                 std::span<const Split> splits, double tempering) {
   const int number = static_cast<int>(result.streams.size());
-  std::vector<double> events;
+  const auto events = marked_events(sequence, rules, splits);
   std::vector<Interval> windows;
-  for (const Split split : splits) {
-    for (const double time : sequence.events[split]) events.push_back(to_model(rules.clock, sequence, time));
+  for (const Split split : splits)
     windows.insert(windows.end(), sequence.windows[split].begin(), sequence.windows[split].end());
-  }
-  std::sort(events.begin(), events.end());
   std::vector<Interval> own;
   for (const Interval& window : join(windows)) {
     const Interval mapped{to_model(rules.clock, sequence, window.start), to_model(rules.clock, sequence, window.end)};
@@ -50,14 +47,11 @@ void add_stream(Realisation& result, const ClientSequence& sequence, const Reali
   const auto& tokens = result.streams.back().times;
 
   for (std::size_t j = 0; j < events.size(); ++j) {
-    if (j > 0 && events[j] == events[j - 1]) {
-      result.multiplicities.back() += tempering;
-      continue;
-    }
-    result.events.push_back(events[j]);
-    result.multiplicities.push_back(tempering);
+    const bool tied = j > 0 && events[j].time == events[j - 1].time;
+    add_event(result, events[j], tied, rules, tempering);
+    if (tied) continue;
     result.log_offsets.push_back(std::log(rules.clock.scale));
-    result.event_history.push_back(position(result.streams, number, events[j]));
+    result.event_history.push_back(position(result.streams, number, events[j].time));
   }
   const int most = rules.nodes > 0 ? static_cast<int>(rules.nodes) : kNodesAnInterval;
   for (const Interval& window : own) {

@@ -17,15 +17,15 @@ constexpr std::int64_t kNodesPerPeriod = 10;
 
 /// Streams laid over each other, on the model's clock.
 struct Superposition {
-  std::vector<double> times;
+  std::vector<MarkedEvent> events;
   std::vector<Interval> windows;
 
-  void add(const ClientSequence& sequence, const Clock& clock, std::span<const Split> splits) {
+  void add(const ClientSequence& sequence, const RealisationRules& rules, std::span<const Split> splits) {
+    const Clock& clock = rules.clock;
+    const auto own_events = marked_events(sequence, rules, splits);
+    events.insert(events.end(), own_events.begin(), own_events.end());
     std::vector<Interval> own;
-    for (Split split : splits) {
-      for (double time : sequence.events[split]) times.push_back(to_model(clock, sequence, time));
-      own.insert(own.end(), sequence.windows[split].begin(), sequence.windows[split].end());
-    }
+    for (Split split : splits) own.insert(own.end(), sequence.windows[split].begin(), sequence.windows[split].end());
     // Windows that touch become one, or an event between them would count its own stream twice.
     for (const Interval& window : join(own)) {
       const Interval mapped{to_model(clock, sequence, window.start), to_model(clock, sequence, window.end)};
@@ -46,15 +46,9 @@ std::int64_t chosen_nodes(const StepFunction& weight, const RealisationRules& ru
 
 Realisation realise(Superposition streams, const RealisationRules& rules, double tempering) {
   Realisation result;
-  std::sort(streams.times.begin(), streams.times.end());
-  for (double time : streams.times) {
-    if (!result.events.empty() && result.events.back() == time) {
-      result.multiplicities.back() += tempering;
-    } else {
-      result.events.push_back(time);
-      result.multiplicities.push_back(tempering);
-    }
-  }
+  std::sort(streams.events.begin(), streams.events.end());
+  for (const MarkedEvent& event : streams.events)
+    add_event(result, event, !result.events.empty() && result.events.back() == event.time, rules, tempering);
   StepFunction weight = exposure(streams.windows);
   std::vector<double> covered = cover_counts(streams.windows, result.events);
   if (rules.unit_exposure)
@@ -71,7 +65,52 @@ Realisation realise(Superposition streams, const RealisationRules& rules, double
   return result;
 }
 
+/// Types of the events that a split counts, in order: of tokens at their times. Among ties these are the last ones, as
+/// the first token of all may be conditioned on.
+std::vector<int> event_types(const ClientSequence& sequence, Split split) {
+  const auto& events = sequence.events[split];
+  const auto& tokens = sequence.times;
+  std::vector<int> types;
+  for (std::size_t j = 0; j < events.size();) {
+    const auto tied = std::equal_range(events.begin() + static_cast<std::ptrdiff_t>(j), events.end(), events[j]);
+    const auto count = tied.second - tied.first,
+               end = std::upper_bound(tokens.begin(), tokens.end(), events[j]) - tokens.begin();
+    assert(end >= count);
+    for (auto token = end - count; token < end; ++token, ++j)
+      types.push_back(sequence.history_types.empty() ? 0 : sequence.history_types[static_cast<std::size_t>(token)]);
+  }
+  return types;
+}
+
 }  // namespace
+
+std::vector<MarkedEvent> marked_events(const ClientSequence& sequence, const RealisationRules& rules,
+                                       std::span<const Split> splits) {
+  std::vector<MarkedEvent> events;
+  for (const Split split : splits) {
+    const auto types = rules.marked ? event_types(sequence, split) : std::vector<int>(sequence.events[split].size(), 0);
+    for (std::size_t j = 0; j < types.size(); ++j)
+      events.push_back({to_model(rules.clock, sequence, sequence.events[split][j]), types[j]});
+  }
+  std::sort(events.begin(), events.end());
+  return events;
+}
+
+void add_event(Realisation& realisation, const MarkedEvent& event, bool tied, const RealisationRules& rules,
+               double tempering) {
+  if (tied) {
+    realisation.multiplicities.back() += tempering;
+  } else {
+    realisation.events.push_back(event.time);
+    realisation.multiplicities.push_back(tempering);
+  }
+  if (!rules.marked) return;
+  auto& marks = realisation.marks;
+  if (tied && marks.back().type == event.type)
+    marks.back().count += tempering;
+  else
+    marks.push_back({static_cast<int>(realisation.events.size()) - 1, event.type, tempering});
+}
 
 RealisationRules realisation_rules(const Plan& plan, const config::Model& model) {
   assert(plan.finished);
@@ -94,14 +133,14 @@ std::vector<Realisation> make_realisations(const ClientData& client, const Reali
   std::vector<Realisation> realisations;
   if (rules.pooled) {
     Superposition streams;
-    for (const ClientSequence& sequence : client.sequences) streams.add(sequence, rules.clock, splits);
+    for (const ClientSequence& sequence : client.sequences) streams.add(sequence, rules, splits);
     realisations.push_back(realise(std::move(streams), rules, tempering));
     return realisations;
   }
   realisations.reserve(client.sequences.size());
   for (const ClientSequence& sequence : client.sequences) {
     Superposition stream;
-    stream.add(sequence, rules.clock, splits);
+    stream.add(sequence, rules, splits);
     realisations.push_back(realise(std::move(stream), rules, tempering));
   }
   return realisations;

@@ -24,6 +24,7 @@ struct RealisationRules {
   std::int64_t inducing = 50;  ///< M
   bool history = false;        ///< the encoder reads it: streams stay apart (data/history.hpp)
   GapScale gaps;               ///< with a history
+  bool marked = false;         ///< the types of the events are kept (Realisation::marks)
   double period = 0;  ///< shortest periodic input (model clock), 0: none; chosen nodes are then ten a period at least
 };
 
@@ -45,6 +46,21 @@ std::vector<Realisation> training_realisations(const ClientData& client, const R
 std::vector<Realisation> final_realisations(const ClientData& client, const RealisationRules& rules);
 /// Windows held out, never tempered.
 std::vector<Realisation> held_out_realisations(const ClientData& client, const RealisationRules& rules, Split split);
+
+/// An event on the model's clock, ordered by time, then type.
+struct MarkedEvent {
+  double time = 0;
+  int type = 0;
+  auto operator<=>(const MarkedEvent&) const = default;
+};
+
+/// Events of a sequence in the splits named, in order. Types are 0 unless the rules say that they are kept.
+std::vector<MarkedEvent> marked_events(const ClientSequence& sequence, const RealisationRules& rules,
+                                       std::span<const Split> splits);
+
+/// Makes `event` the realisation's next, or one more of the last where `tied`.
+void add_event(Realisation& realisation, const MarkedEvent& event, bool tied, const RealisationRules& rules,
+               double tempering);
 
 /// File time of a sequence on the model's clock.
 inline double to_model(const Clock& clock, const ClientSequence& sequence, double file_time) {

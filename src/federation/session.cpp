@@ -51,6 +51,7 @@ Session::Session(const config::Config& config, mpi::Communicator& world, const s
   });
   types_ = trained ? trained->types : plan_.extents.types;
   rules_ = data::realisation_rules(plan_, config.model);
+  rules_.marked = config.training.alignment > 0;
 
   // 3. This rank's data and models. Only now it is known what an epoch of a client costs (merged ties, types that it
   // does not see): where that moves the load by a twentieth, the clients are placed anew, if others may open their

@@ -242,12 +242,13 @@ class Trainer {
   void record(std::int64_t round, const std::vector<std::int64_t>& participants,
               const std::vector<model::LocalReport>& reports, const std::vector<RejectedUpload>& rejected,
               const std::map<std::int64_t, double>& lambdas, double validation) {
-    std::vector<double> elbos, gains, events;
+    std::vector<double> elbos, gains, events, alignments;
     double jitter = 0;
     for (const auto& report : reports) {
       jitter = std::max(jitter, report.jitter);
       if (report.failure) continue;
       elbos.push_back(report.elbo);
+      alignments.push_back(report.alignment);
       state_.gains[report.client] = gain_on_constant_rate(session_.owned(report.client).model, report.elbo);
     }
     for (const auto& [client, gain] : state_.gains) {
@@ -283,6 +284,7 @@ class Trainer {
          {"seconds", seconds},
          {"imbalance", imbalance}});
     auto& entry = state_.rounds.back();
+    if (config_.training.alignment > 0) entry["alignment"] = session_.exact_total(alignments, "metrics");
     if (!all_lambdas.empty()) entry["lambda"] = all_lambdas;
     if (personal_) {
       entry["communities"] = community_of_each(communities_, session_.clients());

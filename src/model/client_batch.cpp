@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cassert>
 
+#include "gpu/alignment.hpp"
+#include "model/alignment.hpp"
+
 namespace fedpp::model {
 
 using gpu::Index;
@@ -73,8 +76,13 @@ std::vector<gpu::RealisationExtent> extents_of(const ClientPoints& points, int c
 
 gpu::Cost epoch_cost(const Client& client, std::int64_t samples) {
   gpu::Cost cost;
-  for (const auto& realisation : extents_of({&client, &client.training}))
-    cost += gpu::local_epoch_cost({static_cast<int>(samples), client.embedding.encoder}, realisation);
+  const auto extents = extents_of({&client, &client.training});
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    const gpu::ClientExtent extent{static_cast<int>(samples), client.embedding.encoder};
+    cost += gpu::local_epoch_cost(extent, extents[i]);
+    if (const auto marks = client.training[i].marks.size(); marks > 0)
+      cost += gpu::alignment_cost(extent, extents[i], static_cast<double>(marks));
+  }
   return cost;
 }
 
@@ -84,15 +92,21 @@ gpu::Precision precision_of(const std::string& name) {
 
 double array_bytes(const ClientPoints& points, int samples, bool with_gradient, gpu::Precision precision) {
   double doubles = 0;
-  for (const auto& realisation : extents_of(points))
-    doubles += static_cast<double>(
-        gpu::field_doubles({samples, points.client->embedding.encoder, precision}, realisation, with_gradient));
+  const gpu::ClientExtent client{samples, points.client->embedding.encoder, precision};
+  const auto extents = extents_of(points);
+  const auto types = static_cast<Index>(with_gradient ? event_types(*points.realisations).size() : 0);
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    doubles += static_cast<double>(gpu::field_doubles(client, extents[i], with_gradient));
+    if (types > 0)
+      doubles += static_cast<double>(gpu::alignment_doubles(
+          client, extents[i], types, static_cast<Index>((*points.realisations)[i].marks.size())));
+  }
   return doubles * sizeof(double);
 }
 
 ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights,
                          int samples, double jitter, bool with_gradient, bool spread, gpu::Precision precision)
-    : samples_(samples) {
+    : samples_(samples), spread_(spread) {
   assert(clients.size() == weights.size());
   std::vector<gpu::ClientExtent> client_extents;
   std::vector<gpu::RealisationExtent> realisation_extents;
@@ -169,6 +183,8 @@ ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::ve
   fields_.client_id = gpu::to_device<std::int64_t>("client_id", ids);
   encoder_ = gpu::make_encoder_operator(batch_, fields_, with_gradient);
 }
+
+std::vector<int> ClientBatch::points_at_columns(int i) const { return column_order(columns_[i], spread_); }
 
 void ClientBatch::read_latent(int k, ClientState& state) const {
   const int begin = realisation_begin_[k];

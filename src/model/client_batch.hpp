@@ -50,10 +50,13 @@ class ClientBatch {
   int realisation_begin(int k) const { return realisation_begin_[k]; }
   gpu::Index column_offset(int i) const { return column_[i]; }
   int columns(int i) const { return columns_[i]; }
+  /// Which of realisation i's points, events and then nodes, stands at each column.
+  std::vector<int> points_at_columns(int i) const;
   int samples() const { return samples_; }
 
  private:
   int samples_;
+  bool spread_;
   gpu::Batch batch_;
   gpu::Fields fields_;
   std::unique_ptr<gpu::EncoderOperator> encoder_;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "config/error.hpp"
+#include "model/alignment.hpp"
 #include "model/client_batch.hpp"
 #include "model/mixing.hpp"
 
@@ -25,11 +26,12 @@ void e_step(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& f
 
 void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields,
                  gpu::EncoderOperator& encoder, const gpu::AdamState& adam, const gpu::AdamOptions& adam_options,
-                 const LocalOptions& options, gpu::DrawKey key, int steps) {
+                 const LocalOptions& options, gpu::DrawKey key, int steps, const gpu::Alignment* alignment) {
   const gpu::Region region("fedpp::local_epoch");
   const int realisations = static_cast<int>(options.training.batch_realisations);
   const double points = options.training.batch_points;
   // E-step: over all data.
+  if (alignment) gpu::embed_received(exec, batch, fields, encoder, *alignment, key);
   gpu::draw_weights(exec, batch, fields, key);
   gpu::embed(exec, batch, fields, encoder);
   gpu::factorise(exec, batch, fields);
@@ -42,13 +44,14 @@ void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fiel
     key.step = static_cast<std::uint32_t>(step);
     if (steps > 1) gpu::select_batch(exec, batch, fields, key, realisations, points);
     if (step > 0) {
+      if (alignment) gpu::embed_received(exec, batch, fields, encoder, *alignment, key, /*batch_only=*/true);
       gpu::draw_weights(exec, batch, fields, key);
       gpu::embed(exec, batch, fields, encoder, /*batch_only=*/true);
       gpu::factorise(exec, batch, fields, gpu::kJitterLimit, /*batch_only=*/true);
       gpu::features(exec, batch, fields, /*batch_only=*/true);
       gpu::moments(exec, batch, fields, /*batch_only=*/true);
     }
-    gpu::adjoint(exec, batch, fields, encoder);
+    gpu::adjoint(exec, batch, fields, encoder, alignment);
     gpu::adam_step(exec, batch, fields, adam, adam_options);
   }
 }
@@ -137,18 +140,26 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
           fmt::format("training.batch_realisations = {}, training.batch_points = {}: {} mini-batches an epoch, "
                       "at most 4096 are possible; take larger ones",
                       options.training.batch_realisations, options.training.batch_points, steps));
-    const ClientBatch block({points.begin() + first, points.begin() + last}, weights, samples, options.model.jitter,
-                            true, options.training.batch_points < 1, precision);
+    const std::vector<ClientPoints> training(points.begin() + first, points.begin() + last);
+    const bool aligned = options.training.alignment > 0;
+    std::vector<double> strengths;  // before the block's arrays, as it takes some for a while
+    if (aligned) strengths = alignment_strengths(training, priors, options.model, options.training, seed);
+    const ClientBatch block(training, weights, samples, options.model.jitter, true, options.training.batch_points < 1,
+                            precision);
+    std::optional<gpu::Alignment> alignment;
+    if (aligned) alignment = make_alignment(block, training, priors, strengths);
     const Optimiser optimiser(block, clients, priors, options.training);
     for (std::int64_t epoch = 0; epoch < options.training.epochs; ++epoch)
       local_epoch(exec, block.batch(), block.fields(), block.encoder(), optimiser.device, adam_options, options,
-                  {seed, static_cast<std::uint32_t>(round), static_cast<std::uint32_t>(epoch), 0}, steps);
+                  {seed, static_cast<std::uint32_t>(round), static_cast<std::uint32_t>(epoch), 0}, steps,
+                  aligned ? &*alignment : nullptr);
     exec.fence();
 
     // Read back: one copy of each array a round.
     const auto& f = block.fields();
     const auto& a = optimiser.device;
-    std::vector<double> mean, sd, raw, m1, m2, r1, r2, elbo, divergence, jitter, pivot;
+    std::vector<double> mean, sd, raw, m1, m2, r1, r2, elbo, divergence, jitter, pivot,
+        alignment_terms(clients.size(), 0.0);
     std::vector<std::int64_t> adam_steps;
     std::vector<int> info;
     gpu::to_host(f.mean, mean);
@@ -161,13 +172,14 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
     gpu::to_host(a.steps, adam_steps);
     gpu::to_host(f.elbo, elbo);
     gpu::to_host(a.divergence, divergence);
+    if (aligned) gpu::to_host(alignment->value, alignment_terms);
     gpu::to_host(f.jitter, jitter);
     gpu::to_host(f.info, info);
     gpu::to_host(f.pivot, pivot);
     for (std::size_t k = 0; k < clients.size(); ++k) {
       Client& c = *clients[k];
       LocalReport& report = reports[first + k];
-      report = {c.id, elbo[k] - divergence[k], divergence[k], 0, std::nullopt};
+      report = {c.id, elbo[k] - divergence[k], divergence[k], alignment_terms[k], 0, std::nullopt};
       for (int i = block.realisation_begin(static_cast<int>(k)); i < block.realisation_begin(static_cast<int>(k) + 1);
            ++i)
         for (int s = 0; s < samples; ++s) {

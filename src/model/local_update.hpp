@@ -26,6 +26,7 @@ struct LocalReport {
   std::int64_t client = 0;
   double elbo = 0;  ///< after the last epoch, divergence to the prior taken off
   double divergence = 0;
+  double alignment = 0;                ///< its term at the last step; not part of the ELBO
   double jitter = 0;                   ///< largest relative jitter that a Cholesky factorisation needed
   std::optional<std::string> failure;  ///< what went wrong; the client's state is then as before the round
 };
@@ -43,7 +44,7 @@ void fit_latent(const std::vector<Client*>& clients, const Priors& priors, const
 /// One local epoch on a batch whose fields are set: the order of the steps of 1.6. Exposed for tests and benchmarks.
 void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields,
                  gpu::EncoderOperator& encoder, const gpu::AdamState& adam, const gpu::AdamOptions& adam_options,
-                 const LocalOptions& options, gpu::DrawKey key, int steps);
+                 const LocalOptions& options, gpu::DrawKey key, int steps, const gpu::Alignment* alignment = nullptr);
 
 /// The E-step alone: 1.3, q(v), 1.3, m, 1.3, nu, 1.3. Features must be current. `offset_precision`: of a prior N(0, .)
 /// on nu.

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "data/random.hpp"
 #include "data/realisation.hpp"
@@ -160,4 +161,41 @@ TEST(GapScale, IsThatOfPositiveTrainingGaps) {
   EXPECT_NEAR(scale.sd, std::sqrt(squares / n - sum / n * sum / n), 1e-12);
   EXPECT_EQ(gap_scale({}).mean, 0);
   EXPECT_EQ(gap_scale({3, 3, 3}).sd, 0.1) << "equal gaps: a scale all the same";
+}
+
+TEST(History, MarksAreTheTypesOfTheEventsAtEachTime) {
+  const ClientData client = example();
+  for (const bool history : {true, false})
+    for (const bool pooled : {true, false}) {
+      auto rules = rules_of(client, pooled);
+      rules.history = history;
+      EXPECT_TRUE(make_realisations(client, rules, std::array{kTrain}, 0.5)[0].marks.empty());
+      rules.marked = true;
+      const auto realisations = make_realisations(client, rules, std::array{kTrain, kValidation}, 0.5);
+      // Every token but a sequence's first is an event of one split; the test window begins after them.
+      std::vector<std::map<std::pair<double, int>, double>> wanted(realisations.size()), got(realisations.size());
+      for (std::size_t s = 0; s < client.sequences.size(); ++s) {
+        const ClientSequence& sequence = client.sequences[s];
+        for (std::size_t j = 1; j < sequence.times.size(); ++j)
+          if (sequence.times[j] <= sequence.events[kValidation].back())
+            wanted[pooled ? 0 : s][{to_model(rules.clock, sequence, sequence.times[j]), sequence.history_types[j]}] +=
+                0.5;
+      }
+      bool shared = false;
+      for (std::size_t i = 0; i < realisations.size(); ++i) {
+        const Realisation& r = realisations[i];
+        std::vector<double> counts(r.events.size(), 0.0);
+        int last = 0;
+        for (const EventMark& mark : r.marks) {
+          EXPECT_GE(mark.event, last);
+          shared = shared || (&mark != r.marks.data() && mark.event == last);
+          last = mark.event;
+          counts[static_cast<std::size_t>(mark.event)] += mark.count;
+          got[i][{r.events[static_cast<std::size_t>(mark.event)], mark.type}] += mark.count;
+        }
+        EXPECT_EQ(counts, r.multiplicities);
+      }
+      EXPECT_EQ(got, wanted);
+      EXPECT_TRUE(shared) << "no time has events of two types: the test tests little";
+    }
 }

@@ -84,7 +84,7 @@ class NewClients(Adapting):
         self.check()
 
     def test_from_communities_under_the_common_prior(self):
-        self.trained(aggregation__scope="structural-entropy", federation__client_start="optimised", **PER_SEQUENCE)
+        self.trained(aggregation__scope="structural-entropy", federation__client_start="optimised", training__alignment=1, **PER_SEQUENCE)
         self.check()
 
     def test_pooled_on_the_calendar_clock(self):

@@ -216,6 +216,24 @@ class RanksCommunities(RanksBase):
         self.same_with_communities(aggregation__divergence="mmd", federation__client_start="optimised", **POOLED)
 
 
+class RanksAlignment(RanksBase):
+    def same_with_alignment(self, **changes):
+        self.same_for_all_ranks(training__alignment=1, **changes)
+        rounds = self.result("ranks1")["rounds"]
+        self.assertTrue(all(r["alignment"] > 0 for r in rounds), "the term is never there: the test tests little")
+
+    def test_per_sequence_communities(self):
+        self.same_with_alignment(aggregation__scope="structural-entropy", backend__workspace_mb=0.01, **PER_SEQUENCE)
+
+    def test_history_optimised_starts(self):
+        self.same_with_alignment(model__encoder="lstm", federation__client_start="optimised",
+                                 aggregation__scope="structural-entropy", **HISTORY)
+
+    def test_pooled_overwrite(self):
+        self.same_with_alignment(federation__client_start="overwrite", data__types_per_client=3, **{
+            key: value for key, value in POOLED.items() if key != "data__types_per_client"})
+
+
 class RanksStrategies(RanksBase):
     def test_ditto(self):
         self.same_for_all_ranks(federation__mode="ditto", aggregation__divergence="fedavg", **PER_SEQUENCE)
@@ -290,6 +308,14 @@ class Resume(SameBits):
             self.assertEqual(one["scores"], other["scores"])
             if state == "best":
                 self.assertEqual(one["scores"], self.result("whole")["scores"])
+
+    def test_alignment(self):
+        self.deck(training__alignment=1, federation__rounds=5, aggregation__scope="structural-entropy", **PER_SEQUENCE)
+        self.train(2, "whole")
+        self.train(2, "parts", "--set", "federation.rounds=2")
+        self.train(1, "parts", "--resume", "--set", "federation.rounds=4")
+        self.train(4, "parts", "--resume")
+        self.assert_same("whole", "parts")
 
     def stopped_in_the_middle(self, ranks, out, stop):
         """Starts a training of many rounds, waits for its second checkpoint, calls stop(process)."""

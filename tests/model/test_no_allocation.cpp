@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "gpu/kokkos.hpp"
+#include "model/alignment.hpp"
 #include "model/client_batch.hpp"
 #include "model/clients.hpp"
 
@@ -95,8 +96,14 @@ TEST_P(NoAllocation, in_a_local_epoch) {
   Kokkos::deep_copy(adam.prior_sd, 1.0);
   const gpu::Exec exec;
   std::uint32_t number = 0;
+  for (auto& c : clients)
+    for (auto& r : c.training)
+      for (std::size_t j = 0; j < r.events.size(); ++j)
+        r.marks.push_back({static_cast<int>(j), static_cast<int>(j % 2), 1.0});
+  const auto alignment = model::make_alignment(batch, points, prior, {1, 1, 1});
   const auto epoch = [&] {
-    model::local_epoch(exec, batch.batch(), batch.fields(), batch.encoder(), adam, {}, options, {1, 0, number++, 0}, 3);
+    model::local_epoch(exec, batch.batch(), batch.fields(), batch.encoder(), adam, {}, options, {1, 0, number++, 0}, 3,
+                       &alignment);
     exec.fence();
   };
   epoch();  // names of kernels, scratch of teams: made at first use

@@ -23,6 +23,11 @@ METHODS = {
     "structural entropy": [COMMUNITIES],
     "structural entropy, lambda = 0.8": [COMMUNITIES, "federation.client_start=mix"],
     "structural entropy + BOLA": [COMMUNITIES, "federation.client_start=optimised"],
+    "structural entropy + alignment": [COMMUNITIES, "training.alignment=1"],
+    "structural entropy + BOLA + alignment": [COMMUNITIES, "federation.client_start=optimised", "training.alignment=1"],
+    "structural entropy + 0.1 alignment": [COMMUNITIES, "training.alignment=0.1"],
+    "structural entropy + 0.01 alignment": [COMMUNITIES, "training.alignment=0.01"],
+    "global kl + alignment": ["training.alignment=1"],
     "global kl + BOLA": ["federation.client_start=optimised"],
     "structural entropy, mean-of-cosines": [COMMUNITIES, "aggregation.similarity=mean-of-cosines"],
     "structural entropy, cosine-of-means": [COMMUNITIES, "aggregation.similarity=cosine-of-means"],
@@ -159,6 +164,8 @@ def planted(args, few, seeds, groups_of):
         scores, agreement, seconds = {}, {}, {}
         for seed in range(1, seeds + 1):
             for name, changes in METHODS.items():
+                if args.methods not in name and name != "global kl":
+                    continue
                 result = run(args, few, groups, seed, name, changes)
                 models = running.models(result)
                 scores.setdefault(name, []).append(result["scores"]["models"][0]["headline"])
@@ -217,6 +224,7 @@ def hostile(args, few, seeds, groups_of):
 def main():
     args = running.arguments(__doc__, ("table", ["planted", "mixed", "hostile"], "which table"), seeds=(int, 5, "seeds"), groups=(str, "2,4", "planted groups"),
                              lists=(int, 25, "training lists a client"), shares=(str, "0.1,0.2", "shares of hostile clients"),
+                             methods=(str, "", "planted: global kl and the methods whose names contain this"),
                              quick=(bool, False, "one seed, two groups, few rounds: only that everything runs"))
     seeds, groups_of = (1, [2]) if args.quick else (args.seeds, [int(g) for g in args.groups.split(",")])
     few = ["federation.rounds=3", "model.inducing=8", "evaluation.e_steps=3"] if args.quick else []
