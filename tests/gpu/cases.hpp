@@ -121,7 +121,8 @@ struct DeviceBatch {
   gpu::Fields fields;
   std::unique_ptr<gpu::EncoderOperator> encoder;
 
-  explicit DeviceBatch(const std::vector<reference::Client>& clients) {
+  explicit DeviceBatch(const std::vector<reference::Client>& clients,
+                       gpu::Precision precision = gpu::Precision::kDouble) {
     std::vector<gpu::ClientExtent> extents;
     std::vector<gpu::RealisationExtent> realisations;
     std::vector<double> input, multiplicity, node_weight, inducing_input, v_mean, factor, weights, rate, offset, jitter,
@@ -132,7 +133,7 @@ struct DeviceBatch {
     };
     for (std::size_t k = 0; k < clients.size(); ++k) {
       const auto& c = clients[k];
-      extents.push_back({static_cast<int>(c.weights.size()), encoder_of(c.kernel)});
+      extents.push_back({static_cast<int>(c.weights.size()), encoder_of(c.kernel), precision});
       for (const auto& w : c.weights) append(weights, w);
       for (const auto& r : c.realisations) {
         realisations.push_back(
@@ -189,6 +190,10 @@ std::vector<T> host(const gpu::Array<T>& device) {
 class Pieces {
  public:
   explicit Pieces(const gpu::Array<double>& device) : values_(host(device)) {}
+  explicit Pieces(const gpu::Array<float>& device) {
+    const auto single = host(device);
+    values_.assign(single.begin(), single.end());
+  }
   std::vector<double> take(std::size_t n) {
     EXPECT_LE(next_ + n, values_.size());
     std::vector<double> piece(values_.begin() + static_cast<std::ptrdiff_t>(next_),

@@ -179,6 +179,69 @@ TEST(Elbo, rises_at_every_coordinate_update) {
   }
 }
 
+/// Mixed precision against the reference in double. What is formed in double and kept in single is right to half a unit
+/// in the last place, 6e-8; moments are sums of M products of such numbers; F = Lp^-1 loses the condition of I + V
+/// alpha V'; the gradient goes through L^-T, twice, and differences of what comes out (by log l): it keeps three digits
+/// here.
+TEST(MixedPrecision, stays_near_the_reference_in_double) {
+  const auto clients = ragged_clients(1);
+  std::vector<reference::Step> wanted;
+  for (const auto& c : clients) wanted.push_back(reference::step(c));
+  for (const auto& name : test::dense_names()) {
+    const test::DenseChoice choice(name);
+    const DeviceBatch device(clients, gpu::Precision::kMixed);
+    const auto& b = device.batch;
+    const auto& f = device.fields;
+    EXPECT_EQ(f.v.extent(0) + f.k.extent(0), 0u);
+    const gpu::Exec exec;
+    device.forward();
+    gpu::augment(exec, b, f, true);
+    gpu::elbo(exec, b, f);
+    gpu::adjoint(exec, b, f, *device.encoder);
+    Pieces k(f.k_single), v(f.v_single), projection(f.projection), variance(f.variance), gradient(f.gradient),
+        elbo(f.elbo);
+    gpu::update_variational(exec, b, f);
+    Pieces v_mean(f.v_mean);
+    for (std::size_t client = 0; client < clients.size(); ++client) {
+      SCOPED_TRACE("client " + std::to_string(client));
+      const auto& model = clients[client];
+      const auto& w = wanted[client];
+      test::expect_close(elbo.take(1), {w.elbo}, 1e-6, "ELBO");
+      for (std::size_t i = 0; i < model.realisations.size(); ++i) {
+        SCOPED_TRACE("realisation " + std::to_string(i));
+        const std::size_t m = model.realisations[i].inducing.size(), n = model.realisations[i].time.size();
+        for (std::size_t s = 0; s < model.weights.size(); ++s) {
+          const auto& forward = w.forwards[i][s];
+          test::expect_close(k.take(m * n), test::columns_of(forward.k), 7e-8, "k(z,t)");
+          test::expect_close(v.take(m * n), test::columns_of(forward.v), 7e-8, "V");
+          auto mean = projection.take(n);
+          for (double& x : mean) x += model.offset;
+          test::expect_close(mean, forward.mean, 1e-6, "mean of f");
+          test::expect_close(variance.take(n), forward.variance, 1e-6, "variance of f");
+        }
+        test::expect_close(v_mean.take(m), w.v_mean_next[i], 1e-4, "mu_v");
+      }
+      RandomClients random(7);
+      for (const auto& weights : model.weights) {
+        const auto got = gradient.take(weights.size());
+        std::vector<double> along_got, along_wanted;
+        for (int direction = 0; direction < 4; ++direction) {
+          reference::Vector e(weights.size(), 0.0);
+          for (double& x : e) x = random.normal();
+          along_got.push_back(0);
+          for (std::size_t j = 0; j < e.size(); ++j) along_got.back() += got[j] * e[j];
+          along_wanted.push_back(0);
+          for (std::size_t i = 0; i < model.realisations.size(); ++i)
+            along_wanted.back() += reference::surrogate_along(model, model.realisations[i], w.augmented[i], weights, e);
+        }
+        test::expect_close(along_got, along_wanted, 1e-3, "dJ/dw");
+      }
+    }
+    for (const Pieces* pieces : {&k, &v, &projection, &variance, &gradient, &v_mean, &elbo})
+      EXPECT_TRUE(pieces->all_taken());
+  }
+}
+
 TEST(Elbo, the_floor_of_m_holds_without_events) {
   RandomClients random(3);
   const DeviceBatch device({random.client({false, 1, 100, {}}, 1, {Size{5, 0, 20}})});
