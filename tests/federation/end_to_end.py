@@ -568,6 +568,21 @@ class Settings(SameBits):
                 self.assertTrue(np.isfinite(result["scores"]["models"][0]["headline"]))
 
 
+    def test_uploads_beyond_the_sums_are_left_out_and_the_run_goes_on(self):
+        for estimator in ["mean", "median"]:
+            with self.subTest(estimator):
+                self.deck(federation__participants=0, federation__rounds=2, attack__kind="scaled", attack__strength=1e200,
+                          attack__share=0.34, aggregation__estimator=estimator, **PER_SEQUENCE)
+                self.train(2, estimator)
+                result = self.result(estimator)
+                hostile = result["hostile_clients"]
+                self.assertEqual(len(hostile), 2)
+                for entry in result["rounds"]:
+                    self.assertEqual([int(text.split()[1]) for text in sorted(entry["left_out"])], hostile)
+                self.assertIn("to a sum, which holds up to", result["rounds"][0]["left_out"][0])
+                self.assertTrue(np.isfinite(result["honest"]["headline"]))
+
+
 class NextEvent(SameBits):
     """When the next event comes: scores beside simple predictors, and what predict writes, on any number of ranks."""
 
