@@ -8,6 +8,7 @@
 #include "config/error.hpp"
 #include "model/client_batch.hpp"
 #include "model/mixing.hpp"
+#include "model/model_mixture.hpp"
 
 namespace fedpp::model {
 
@@ -25,7 +26,7 @@ void e_step(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& f
 
 void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields,
                  gpu::EncoderOperator& encoder, const gpu::AdamState& adam, const gpu::AdamOptions& adam_options,
-                 const LocalOptions& options, gpu::DrawKey key, int steps) {
+                 const LocalOptions& options, gpu::DrawKey key, int steps, const gpu::Mixture* mixture) {
   const gpu::Region region("fedpp::local_epoch");
   const int realisations = static_cast<int>(options.training.batch_realisations);
   const double points = options.training.batch_points;
@@ -49,7 +50,10 @@ void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fiel
       gpu::moments(exec, batch, fields, /*batch_only=*/true);
     }
     gpu::adjoint(exec, batch, fields, encoder);
-    gpu::adam_step(exec, batch, fields, adam, adam_options);
+    if (mixture)
+      gpu::mixture_step(exec, batch, fields, adam, adam_options, *mixture);
+    else
+      gpu::adam_step(exec, batch, fields, adam, adam_options);
   }
 }
 
@@ -101,7 +105,8 @@ void begin(Client& client, const WeightPosterior& prior, const LocalOptions& opt
 }  // namespace
 
 std::vector<LocalReport> local_update(const std::vector<Client*>& participants, const Priors& priors,
-                                      const LocalOptions& options, std::uint64_t seed, std::int64_t round) {
+                                      const LocalOptions& options, std::uint64_t seed, std::int64_t round,
+                                      const ModelMixture* mixture) {
   const gpu::Region region("fedpp::local_update");
   const gpu::Exec exec;
   const int samples = static_cast<int>(options.training.samples);
@@ -139,9 +144,12 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
     const ClientBatch block({points.begin() + first, points.begin() + last}, weights, samples, options.model.jitter,
                             true, options.training.batch_points < 1);
     const Optimiser optimiser(block, clients, priors, options.training);
+    std::optional<DeviceMixture> mixed;
+    if (mixture) mixed.emplace(exec, block, clients, *mixture);
     for (std::int64_t epoch = 0; epoch < options.training.epochs; ++epoch)
       local_epoch(exec, block.batch(), block.fields(), block.encoder(), optimiser.device, adam_options, options,
-                  {seed, static_cast<std::uint32_t>(round), static_cast<std::uint32_t>(epoch), 0}, steps);
+                  {seed, static_cast<std::uint32_t>(round), static_cast<std::uint32_t>(epoch), 0}, steps,
+                  mixed ? &mixed->device() : nullptr);
     exec.fence();
 
     // Read back: one copy of each array a round.
@@ -204,6 +212,7 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
       state.second_raw = part(r2);
       state.steps = adam_steps[k];
       block.read_latent(static_cast<int>(k), state);
+      if (mixed) mixed->read(static_cast<int>(k), state);
     }
   }
   return reports;

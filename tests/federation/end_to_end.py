@@ -224,6 +224,20 @@ class RanksStrategies(RanksBase):
     def test_fedavg_history(self):
         self.same_for_all_ranks(federation__mode="fedavg", aggregation__divergence="fedavg", model__encoder="lstm", **HISTORY)
 
+    def test_fedala(self):
+        self.same_for_all_ranks(federation__mode="fedala", aggregation__divergence="fedavg", backend__workspace_mb=0.05, **PER_SEQUENCE)
+        with h5py.File(self.newest("ranks1")) as file:
+            mixing = np.concatenate([group["last/mixing"][()] for group in file["clients"].values() if "mixing" in group["last"]])
+        self.assertTrue(0 <= mixing.min() < 0.99)
+        self.assertLessEqual(mixing.max(), 1)
+
+    def test_apple_history(self):
+        self.same_for_all_ranks(federation__mode="apple", aggregation__divergence="fedavg", model__encoder="lstm", **HISTORY)
+        with h5py.File(self.newest("ranks1")) as file:
+            states = [group["last"] for group in file["clients"].values() if "mixing" in group["last"]]
+            self.assertTrue(all(state["mixing"].shape == (6,) for state in states))
+            self.assertTrue(all((state["core_mean"][()] != state["weights_mean"][()]).any() for state in states))
+
     def test_similarity_graph(self):
         self.same_for_all_ranks(aggregation__scope="similarity-graph", aggregation__divergence="fedavg", **PER_SEQUENCE)
         for r in self.result("ranks1")["rounds"]:
@@ -290,6 +304,17 @@ class Resume(SameBits):
             self.assertEqual(one["scores"], other["scores"])
             if state == "best":
                 self.assertEqual(one["scores"], self.result("whole")["scores"])
+
+    def test_strategies_that_weigh_models(self):
+        for mode in ["fedala", "apple"]:
+            with self.subTest(mode):
+                self.deck(federation__rounds=5, federation__mode=mode, aggregation__divergence="fedavg", **PER_SEQUENCE)
+                whole, parts = f"{mode}-whole", f"{mode}-parts"
+                self.train(2, whole)
+                self.train(2, parts, "--set", "federation.rounds=2")
+                self.train(1, parts, "--resume", "--set", "federation.rounds=3")
+                self.train(4, parts, "--resume")
+                self.assert_same(whole, parts)
 
     def stopped_in_the_middle(self, ranks, out, stop):
         """Starts a training of many rounds, waits for its second checkpoint, calls stop(process)."""
@@ -575,7 +600,7 @@ class Settings(SameBits):
                           attack__share=0.34, aggregation__estimator=estimator, **PER_SEQUENCE)
                 self.train(2, estimator)
                 result = self.result(estimator)
-                hostile = result["hostile_clients"]
+                hostile = result["honest"]["hostile_clients"]
                 self.assertEqual(len(hostile), 2)
                 for entry in result["rounds"]:
                     self.assertEqual([int(text.split()[1]) for text in sorted(entry["left_out"])], hostile)

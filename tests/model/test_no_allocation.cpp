@@ -8,6 +8,7 @@
 #include "gpu/kokkos.hpp"
 #include "model/client_batch.hpp"
 #include "model/clients.hpp"
+#include "model/model_mixture.hpp"
 
 // Sanitizers bring a malloc of their own.
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -106,6 +107,32 @@ TEST_P(NoAllocation, in_a_local_epoch) {
 #endif
   EXPECT_EQ(counted.arrays, 0);
   EXPECT_EQ(counted.copies, 0);
+}
+
+TEST(NoAllocation, in_a_local_epoch_through_a_mixture) {
+  auto client = test::small_client(1);
+  const auto prior = test::small_prior();
+  client.state.core = prior;
+  client.state.mixing = {0.5, 0.5};
+  const std::vector<model::WeightPosterior> models{prior, prior};
+  const std::vector<double> anchor{0.5, 0.5};
+  const model::ClientBatch batch({{&client, &client.training}}, {prior}, 2, 1e-6, true, false);
+  const auto adam = gpu::make_adam_state(batch.batch());
+  Kokkos::deep_copy(adam.prior_sd, 1.0);
+  const gpu::Exec exec;
+  const model::DeviceMixture mixture(exec, batch, {&client}, {models, anchor, 1e-3, 1});
+  std::uint32_t number = 0;
+  const auto epoch = [&] {
+    model::local_epoch(exec, batch.batch(), batch.fields(), batch.encoder(), adam, {}, {}, {1, 0, number++, 0}, 1,
+                       &mixture.device());
+    exec.fence();
+  };
+  epoch();
+  const auto counted = count(epoch);
+#if defined(FEDPP_COUNTS_MALLOC)
+  EXPECT_EQ(counted.allocations, 0);
+#endif
+  EXPECT_EQ(counted.arrays + counted.copies, 0);
 }
 
 /// The counters see what they should.

@@ -29,6 +29,8 @@ METHODS = {
     "FedProx": ["federation.mode=fedprox", "aggregation.divergence=fedavg"],
     "Per-FedAvg": ["federation.mode=per-fedavg", "aggregation.divergence=fedavg"],
     "Ditto": ["federation.mode=ditto", "aggregation.divergence=fedavg"],
+    "FedALA": ["federation.mode=fedala", "aggregation.divergence=fedavg"],
+    "APPLE": ["federation.mode=apple", "aggregation.divergence=fedavg"],
     "SFL": ["aggregation.scope=similarity-graph", "aggregation.divergence=fedavg"],
 }
 SERVERS = {
