@@ -27,11 +27,18 @@ void step_shares(const Exec& exec, const Batch& b, const Fields& f, const Mixtur
             return m.by_mean(at + j) * entry(m.mean, m.own_mean, is_own, model, p, at, j) +
                    m.by_sd(at + j) * entry(m.sd, m.own_sd, is_own, model, p, at, j);
           });
-          if (member.team_rank() == 0) {
-            const double now = m.share(first + model);
-            const double next = now + m.rate * (m.scale(client) * slope - m.penalty * (now - m.anchor(model)));
+          if (member.team_rank() == 0)
+            m.slope(first + model) = m.scale(client) * slope - m.penalty * (m.share(first + model) - m.anchor(model));
+        }
+        if (member.team_rank() == 0) {
+          double mean = 0, sum = 0;
+          for (int model = 0; model < m.models; ++model) mean += m.slope(first + model) / m.models;
+          for (int model = 0; model < m.models; ++model) {
+            const double next = m.share(first + model) + m.rate * (m.slope(first + model) - mean);
             m.share(first + model) = next > 0 ? next : 0.0;
+            sum += m.share(first + model);
           }
+          for (int model = 0; model < m.models; ++model) m.share(first + model) /= sum;
         }
         team_for(member, p, [&](Index j) {
           m.by_mean(at + j) *= own_share;

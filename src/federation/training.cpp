@@ -288,6 +288,9 @@ class Trainer {
     for (const auto& text : texts)  // a rank's lines, one a client
       for (std::size_t start = 0, end; (end = text.find('\n', start)) != std::string::npos; start = end + 1)
         left_out.push_back(text.substr(start, end - start));
+    const auto client_of = [](const std::string& line) { return std::stoll(line.substr(line.find(' '))); };
+    std::sort(left_out.begin(), left_out.end(),  // by client, however many ranks there are
+              [&](const auto& a, const auto& b) { return client_of(a) < client_of(b); });
     state_.rounds.push_back(
         {{"round", round + 1},
          {"elbo", elbo},

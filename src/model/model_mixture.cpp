@@ -53,6 +53,7 @@ DeviceMixture::DeviceMixture(const gpu::Exec& exec, const ClientBatch& block, co
   device_.penalty = mixture.penalty;
   device_.by_mean = gpu::Array<double>("by_mean", own_mean.size());
   device_.by_sd = gpu::Array<double>("by_sd", own_mean.size());
+  device_.slope = gpu::Array<double>("slope", share.size());
   gpu::mix(exec, block.batch(), block.fields(), device_);
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "federation/strategies/strategy.hpp"
 #include "model/clients.hpp"
@@ -141,6 +142,7 @@ TEST(Strategies, apple_sends_its_core_and_keeps_the_mixture_as_its_posterior) {
   EXPECT_EQ(state.steps, 15);  // the core goes on
   EXPECT_NE(state.mixing, begin.mixing);
   for (const double share : state.mixing) EXPECT_GE(share, 0);
+  EXPECT_NEAR(std::accumulate(state.mixing.begin(), state.mixing.end(), 0.0), 1, 1e-12);
 }
 
 TEST(Strategies, apples_penalty_holds_the_shares_in_the_first_rounds) {

@@ -12,11 +12,12 @@ using Vector = std::vector<double>;
 const reference::Kernel kDeep{true, 8, 100, {}};
 constexpr int kModels = 3;
 
-/// Two clients, of one and of three samples, that own models 2 and 0 of three; only the first takes the step where `one`.
+/// Two clients, of one and of three samples, that own models 2 and 0 of three; only the first takes the step where
+/// `one`.
 struct Mixed {
   std::size_t p = kDeep.parameters();
   std::vector<int> samples{1, 3}, own{2, 0};
-  Vector models_mean, models_sd, own_mean, own_sd, share{0.2, 0.5, 0.4, 1.1, 0.0, 0.3}, anchor{0.1, 0.6, 0.3},
+  Vector models_mean, models_sd, own_mean, own_sd, share{0.2, 0.5, 0.3, 0.7, 0.0, 0.3}, anchor{0.1, 0.6, 0.3},
       scale{0.5, 0.02}, gradient, noise, raw, prior_mean, prior_sd;
   gpu::Batch batch;
   gpu::Fields fields;
@@ -51,9 +52,20 @@ struct Mixed {
     fields.gradient = array(gradient);
     fields.noise = array(noise);
     fields.step_taken = gpu::to_device<int>("step_taken", std::vector<int>{1, one ? 0 : 1});
-    mixture = {kModels,       array(models_mean), array(models_sd), gpu::to_device<int>("own", own), array(own_mean),
-               array(own_sd), array(share),       array(anchor),    array(scale),                    0.1,
-               0.7,           array(own_mean),    array(own_mean)};
+    mixture = {kModels,
+               array(models_mean),
+               array(models_sd),
+               gpu::to_device<int>("own", own),
+               array(own_mean),
+               array(own_sd),
+               array(share),
+               array(anchor),
+               array(scale),
+               0.1,
+               0.7,
+               array(own_mean),
+               array(own_mean),
+               array(share)};
     adam = make_adam();
   }
 
@@ -127,14 +139,21 @@ TEST(Mixture, a_step_goes_along_the_gradient_by_the_shares_and_by_the_own_model)
         by_sd[j] -= 0.4 * (sd[at] / (m.prior_sd[at] * m.prior_sd[at]) - 1 / sd[at]);
       }
       first += m.samples[k] * m.p;
+      Vector slopes;
       for (int model = 0; model < kModels; ++model) {
         double slope = 0;
         for (std::size_t j = 0; j < m.p; ++j)
           slope += by_mean[j] * m.entry(m.models_mean, m.own_mean, k, model, j) +
                    by_sd[j] * m.entry(m.models_sd, m.own_sd, k, model, j);
-        double& p = share[k * kModels + model];
-        p = std::max(0.0, p + 0.1 * (m.scale[k] * slope - 0.7 * (p - m.anchor[model])));
+        slopes.push_back(m.scale[k] * slope - 0.7 * (share[k * kModels + model] - m.anchor[model]));
       }
+      double sum = 0;
+      for (int model = 0; model < kModels; ++model) {
+        double& p = share[k * kModels + model];
+        p = std::max(0.0, p + 0.1 * (slopes[model] - (slopes[0] + slopes[1] + slopes[2]) / kModels));
+        sum += p;
+      }
+      for (int model = 0; model < kModels; ++model) share[k * kModels + model] /= sum;
       const double own_share = m.share[k * kModels + m.own[k]];
       for (std::size_t j = 0; j < m.p; ++j) {
         const std::size_t at = k * m.p + j;

@@ -50,13 +50,15 @@ TEST(ModelMixture, shares_go_down_the_loss_per_event_and_the_mixture_is_of_what_
   };
   (void)loss_at(shares, 1);  // the epoch's E-step
   const double rate = 1e-3, penalty = 0.7;
-  auto wanted = shares;
+  std::vector<double> slopes;
   for (int c = 0; c < kModels; ++c) {
     auto more = shares, less = shares;
     more[c] += 1e-5;
     less[c] -= 1e-5;
-    wanted[c] -= rate * ((loss_at(more, 0) - loss_at(less, 0)) / 2e-5 / events + penalty * (shares[c] - anchor[c]));
+    slopes.push_back((loss_at(more, 0) - loss_at(less, 0)) / 2e-5 / events + penalty * (shares[c] - anchor[c]));
   }
+  auto wanted = shares;
+  for (int c = 0; c < kModels; ++c) wanted[c] -= rate * (slopes[c] - (slopes[0] + slopes[1] + slopes[2]) / kModels);
 
   auto trained = client;
   const model::ModelMixture mixture{models, anchor, rate, penalty};

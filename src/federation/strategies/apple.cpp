@@ -2,12 +2,13 @@
 // directed relationships and Algorithm 1. Every client has a core model w_j, which it sends and which all download; its
 // personal model, which is scored, is
 //   sum_j p_ij w_j
-// and in each local step the own core goes along p_ii d loss, and p_ij along <d loss, w_j> + lambda(r) mu (p_ij - p_0j),
-// p_0j being client j's share of all training events, where p starts, and lambda(r) the paper's cosine from 1 to 0 over
-// the first tenth of the rounds. p_i stays with its client. Here r and delta are mixed alike, and p_ij is kept >= 0
-// (theirs may turn negative), so that an sd stays one; the loss is the objective that all strategies
-// share, per training event: that of the personal model, with its divergence to the initial distribution; a client that has sent
-// nothing yet counts with the initial distribution, where all cores start.
+// and in each local step the own core goes along p_ii d loss, and p_ij along <d loss, w_j> + lambda(r) mu (p_ij -
+// p_0j), p_0j being client j's share of all training events, where p starts, and lambda(r) the paper's cosine from 1 to
+// 0 over the first tenth of the rounds. p_i stays with its client. Here r and delta are mixed alike and p_i is kept >=
+// 0 with sum 1 (theirs is free): so an sd stays one, the mixture is a Wasserstein-2 barycentre, and p_i cannot shrink
+// log r, log l and all other weights together. The loss is the objective that all strategies share, per training event:
+// that of the personal model, with its divergence to the initial distribution. A client that has sent nothing yet
+// counts with the initial distribution, where all cores start.
 #include <cmath>
 #include <numbers>
 

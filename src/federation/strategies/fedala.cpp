@@ -17,7 +17,7 @@ namespace fedpp::federation {
 
 namespace {
 
-constexpr int kMostSteps = 20;      // when W is learned for the first time
+constexpr int kMostSteps = 20;     // when W is learned for the first time
 constexpr double kSettled = 0.01;  // largest change of an element of W in a step
 
 model::WeightPosterior mixed(const model::WeightPosterior& own, const model::WeightPosterior& received,
@@ -50,9 +50,9 @@ class FedAla final : public Strategy {
       learn({started.begin() + first, started.begin() + last}, work);
     for (auto* client : participants) {
       const auto& received = work.received.of(client->id);
-      model::restart_from(*client,
-                          client->state.started ? mixed(client->state.weights, received, client->state.mixing) : received,
-                          work.options.training.sd_map);
+      model::restart_from(
+          *client, client->state.started ? mixed(client->state.weights, received, client->state.mixing) : received,
+          work.options.training.sd_map);
     }
     return model::local_update(participants, work.initial, work.options, work.seed, work.round);
   }
@@ -74,9 +74,8 @@ class FedAla final : public Strategy {
       const auto losses = loss.at(starts, work.seed, work.round);
       for (std::size_t k = 0; k < clients.size(); ++k)
         if (steps_left[k] > 0)
-          steps_left[k] = step(clients[k]->state, work.received.of(clients[k]->id), losses[k]) > kSettled
-                              ? steps_left[k] - 1
-                              : 0;
+          steps_left[k] =
+              step(clients[k]->state, work.received.of(clients[k]->id), losses[k]) > kSettled ? steps_left[k] - 1 : 0;
     }
   }
 
