@@ -47,7 +47,7 @@ void AcceptedUploads::normalise() {
 
 std::string AcceptedUploads::beyond(double term, const mpi::ExactSums& sums) {
   return fmt::format(
-      "it would add {:.3g} to a sum, which holds up to {:.3g} of each of {} uploads: is it sound, choose fewer "
+      "it would add {:.3g} to a sum, which holds up to {:.3g} of each of {} uploads; where it is sound, choose fewer "
       "aggregation.fraction_bits",
       term, sums.bound(), sums.contributions());
 }

@@ -40,9 +40,7 @@ class AcceptedUploads {
   /// 2.6), and weighs the others anew. `largest(Weighted)`: the magnitude of the largest term that an upload adds.
   template <class Largest>
   void reject_beyond(mpi::FixedPoint format, Largest&& largest) {
-    // A weight grows as others are rejected, so until nothing is.
-    for (std::uint64_t before = 0; before != count_ && count_ > 0;) {
-      before = count_;
+    while (count_ > 0) {  // the others' weights grow as one is rejected
       const mpi::ExactSums sums(0, format, count_);
       std::erase_if(mine_, [&](const Weighted& weighted) {
         const double term = largest(weighted);
@@ -50,6 +48,7 @@ class AcceptedUploads {
         rejected_.push_back({weighted.upload.client, beyond(term, sums)});
         return true;
       });
+      if (total(mine_.size(), "count uploads") == count_) return;
       normalise();
     }
   }
@@ -80,7 +79,7 @@ class AcceptedUploads {
   std::uint64_t total(std::uint64_t count, std::string_view kind) const { return sums_.total(count, kind); }
 
  private:
-  /// Collective. Counts what is accepted, and sets its alphas.
+  /// Collective. Counts what is accepted and sets the alphas.
   void normalise();
   static std::string beyond(double term, const mpi::ExactSums& sums);
 

@@ -22,10 +22,10 @@ class LossGradient {
   LossGradient(const std::vector<const Client*>& clients, const LocalOptions& options);
 
   /// The losses at these posteriors, one a client, after `e_steps` further E-steps under them. A local epoch would
-  /// begin with one, too: without it the loss is that of weights under a q(v) fitted to others, and any way from those
-  /// looks bad. The bound's auxiliary moments (1.3) are at their optimum, and q(v), m and nu are held, so by the
-  /// envelope theorem the gradient of the surrogate J (1.6) is the ELBO's. Draws are common to all calls of a (seed,
-  /// round), and apart from the epochs'. A client's numbers do not depend on which others are in the batch.
+  /// begin with one, too: without it the loss is that of weights under a q(v) fitted to others, and steps away from
+  /// those tend to look bad. The bound's auxiliary moments (1.3) are at their optimum, and q(v), m and nu are held, so
+  /// by the envelope theorem the gradient of the surrogate J (1.6) is the ELBO's. Draws are common to all calls of a
+  /// (seed, round), and apart from the epochs'. A client's numbers do not depend on which others are in the batch.
   std::vector<Loss> at(const std::vector<WeightPosterior>& weights, std::uint64_t seed, std::int64_t round,
                        int e_steps = 1);
 
