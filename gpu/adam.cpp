@@ -28,6 +28,50 @@ KOKKOS_INLINE_FUNCTION DivergenceTerm term(const AdamOptions& o, double r, doubl
   }
 }
 
+struct Slopes {
+  double mean, sd;
+};
+
+/// Of mean_s J(w_s) - weight dv at weight j of a client.
+KOKKOS_INLINE_FUNCTION Slopes objective_slopes(const Fields& f, const AdamState& a, const AdamOptions& o,
+                                               Index posterior, Index weights, int p, int samples, Index j) {
+  const Index at = posterior + j;
+  Slopes by{0, 0};
+  for (int s = 0; s < samples; ++s) {
+    const Index w = weights + static_cast<Index>(s) * p + j;
+    by.mean += f.gradient(w);
+    by.sd += f.gradient(w) * f.noise(w);
+  }
+  const DivergenceTerm prior = term(o, f.mean(at), f.sd(at), a.prior_mean(at), a.prior_sd(at));
+  by.mean = by.mean / samples - o.prior_weight * prior.d_mean;
+  by.sd = by.sd / samples - o.prior_weight * prior.d_sd;
+  return by;
+}
+
+/// Adam's `step`-th ascent of one client's weights: the gradient by r and delta of weight j from `gradient(j)`.
+template <class Gradient>
+KOKKOS_INLINE_FUNCTION void ascend(const Member& member, const Fields& f, const AdamState& a, const AdamOptions& o,
+                                   double step, Index posterior, int p, const Gradient& gradient) {
+  // 1 - beta^t without loss of digits.
+  const double correct1 = -std::expm1(step * math::log(o.beta1));
+  const double correct2 = -std::expm1(step * math::log(o.beta2));
+  const auto move = [&](double& value, double slope, double& first, double& second, double rate) {
+    first = o.beta1 * first + (1 - o.beta1) * slope;
+    second = o.beta2 * second + (1 - o.beta2) * slope * slope;
+    value += rate * (first / correct1) / (math::sqrt(second / correct2) + o.epsilon);
+  };
+  team_for(member, p, [&](Index j) {
+    const Index at = posterior + j;
+    const double sd = f.sd(at);
+    const Slopes by = gradient(j);
+    const double d_raw = o.sd_map == SdMap::kExp ? sd : -std::expm1(-sd);  // d delta / d raw
+    const double rate = o.schedule * a.learning_rate(at);
+    move(f.mean(at), by.mean, a.first_mean(at), a.second_mean(at), rate);
+    move(a.raw(at), by.sd * d_raw, a.first_raw(at), a.second_raw(at), rate);
+    f.sd(at) = sd_of_raw(o.sd_map, a.raw(at));
+  });
+}
+
 }  // namespace
 
 void prior_divergence(const Exec& exec, const Batch& b, const Fields& f, const AdamState& a, const AdamOptions& o) {
@@ -50,33 +94,40 @@ void adam_step(const Exec& exec, const Batch& b, const Fields& f, const AdamStat
         const int p = b.parameters(client), samples = b.samples(client);
         const Index posterior = b.posterior(client), weights = b.weights(client);
         const double step = static_cast<double>(a.steps(client) + 1);
-        // 1 - beta^t without loss of digits.
-        const double correct1 = -std::expm1(step * math::log(o.beta1));
-        const double correct2 = -std::expm1(step * math::log(o.beta2));
         member.team_barrier();
-        const auto ascend = [&](double& value, double gradient, double& first, double& second, double rate) {
-          first = o.beta1 * first + (1 - o.beta1) * gradient;
-          second = o.beta2 * second + (1 - o.beta2) * gradient * gradient;
-          value += rate * (first / correct1) / (math::sqrt(second / correct2) + o.epsilon);
-        };
+        ascend(member, f, a, o, step, posterior, p,
+               [&](Index j) { return objective_slopes(f, a, o, posterior, weights, p, samples, j); });
+        member.team_barrier();
+        if (member.team_rank() == 0) a.steps(client) += 1;
+      });
+}
+
+void objective_gradient(const Exec& exec, const Batch& b, const Fields& f, const AdamState& a, const AdamOptions& o,
+                        const Array<double>& by_mean, const Array<double>& by_sd) {
+  Kokkos::parallel_for(
+      "fedpp::weights::objective_gradient"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+        const int client = member.league_rank();
+        const int p = b.parameters(client), samples = b.samples(client);
+        const Index posterior = b.posterior(client), weights = b.weights(client);
         team_for(member, p, [&](Index j) {
-          const Index at = posterior + j;
-          const double sd = f.sd(at);
-          double by_mean = 0, by_sd = 0;
-          for (int s = 0; s < samples; ++s) {
-            const Index w = weights + static_cast<Index>(s) * p + j;
-            by_mean += f.gradient(w);
-            by_sd += f.gradient(w) * f.noise(w);
-          }
-          const DivergenceTerm prior = term(o, f.mean(at), sd, a.prior_mean(at), a.prior_sd(at));
-          by_mean = by_mean / samples - o.prior_weight * prior.d_mean;
-          by_sd = by_sd / samples - o.prior_weight * prior.d_sd;
-          const double d_raw = o.sd_map == SdMap::kExp ? sd : -std::expm1(-sd);  // d delta / d raw
-          const double rate = o.schedule * a.learning_rate(at);
-          ascend(f.mean(at), by_mean, a.first_mean(at), a.second_mean(at), rate);
-          ascend(a.raw(at), by_sd * d_raw, a.first_raw(at), a.second_raw(at), rate);
-          f.sd(at) = sd_of_raw(o.sd_map, a.raw(at));
+          const Slopes by = objective_slopes(f, a, o, posterior, weights, p, samples, j);
+          by_mean(posterior + j) = by.mean;
+          by_sd(posterior + j) = by.sd;
         });
+      });
+}
+
+void adam_step_along(const Exec& exec, const Batch& b, const Fields& f, const AdamState& a, const AdamOptions& o,
+                     const Array<double>& by_mean, const Array<double>& by_sd) {
+  Kokkos::parallel_for(
+      "fedpp::weights::adam_along"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+        const int client = member.league_rank();
+        if (f.step_taken(client) == 0) return;
+        const Index posterior = b.posterior(client);
+        const double step = static_cast<double>(a.steps(client) + 1);
+        member.team_barrier();
+        ascend(member, f, a, o, step, posterior, b.parameters(client),
+               [&](Index j) { return Slopes{by_mean(posterior + j), by_sd(posterior + j)}; });
         member.team_barrier();
         if (member.team_rank() == 0) a.steps(client) += 1;
       });

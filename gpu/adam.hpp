@@ -35,6 +35,14 @@ AdamState make_adam_state(const Batch& batch);
 void adam_step(const Exec& exec, const Batch& batch, const Fields& fields, const AdamState& state,
                const AdamOptions& options);
 
+/// The gradient that adam_step() goes along, [posterior] each, where the step itself is another's.
+void objective_gradient(const Exec& exec, const Batch& batch, const Fields& fields, const AdamState& state,
+                        const AdamOptions& options, const Array<double>& by_mean, const Array<double>& by_sd);
+
+/// adam_step() along a given gradient.
+void adam_step_along(const Exec& exec, const Batch& batch, const Fields& fields, const AdamState& state,
+                     const AdamOptions& options, const Array<double>& by_mean, const Array<double>& by_sd);
+
 /// The weighted divergence of each client at its present (r, delta), into state.divergence.
 void prior_divergence(const Exec& exec, const Batch& batch, const Fields& fields, const AdamState& state,
                       const AdamOptions& options);

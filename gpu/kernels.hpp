@@ -14,8 +14,15 @@ struct DrawKey {
   std::uint32_t step = 0;  ///< mini-batch within the epoch
 };
 
+/// What samples of the weights are for; apart from federation/draw_purposes.hpp.
+enum class WeightDraw : std::uint32_t {
+  kInference = 1,
+  kLoss = 9,  ///< the loss of a posterior that is only looked at (model/loss_gradient.hpp)
+};
+
 /// noise ~ N(0, I), w = r + delta noise, per client and sample (1.6).
-void draw_weights(const Exec& exec, const Batch& batch, const Fields& fields, const DrawKey& key);
+void draw_weights(const Exec& exec, const Batch& batch, const Fields& fields, const DrawKey& key,
+                  WeightDraw purpose = WeightDraw::kInference);
 
 /// Relative jitter at which a client whose K(z,z) cannot be factorised reports itself failed (1.4).
 inline constexpr double kJitterLimit = 1e-2;
@@ -62,6 +69,10 @@ struct Alignment;
 /// alignment the gradient of J less its term (gpu/alignment.hpp).
 void adjoint(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOperator& encoder,
              const Alignment* alignment = nullptr);
+
+/// dJ/dw -> the derivatives of mean_s J(w_s) with respect to r and delta of w_s = r + delta noise_s. [posterior] each.
+void posterior_gradient(const Exec& exec, const Batch& batch, const Fields& fields, const Array<double>& by_mean,
+                        const Array<double>& by_sd);
 
 /// Chooses mini-batch `key.step` of the epoch: `realisations` of a client's R (0: all) and a share `points` of the
 /// tiles of each; sets tile_scale and step_taken. steps_in_epoch() on the host says how many there are.

@@ -7,13 +7,13 @@ namespace fedpp::gpu {
 
 namespace {
 
-enum Purpose : std::uint32_t { kWeights = 1, kRealisations = 2, kTiles = 3 };
+enum Purpose : std::uint32_t { kRealisations = 2, kTiles = 3 };  // beside WeightDraw
 
-KOKKOS_INLINE_FUNCTION Philox::Counter block(const DrawKey& key, Purpose purpose, std::int64_t client,
+KOKKOS_INLINE_FUNCTION Philox::Counter block(const DrawKey& key, std::uint32_t purpose, std::int64_t client,
                                              std::uint32_t index) {
-  return Philox::block({{index, static_cast<std::uint32_t>(client), key.round,
-                         (static_cast<std::uint32_t>(purpose) << 28) | (key.epoch << 12) | key.step}},
-                       Philox::key(key.seed));
+  return Philox::block(
+      {{index, static_cast<std::uint32_t>(client), key.round, (purpose << 28) | (key.epoch << 12) | key.step}},
+      Philox::key(key.seed));
 }
 
 /// Rank of `index` among `count` by random keys: a random permutation without a sort, for the few members of a
@@ -44,7 +44,8 @@ KOKKOS_INLINE_FUNCTION int point_parts(double points) {
 
 }  // namespace
 
-void draw_weights(const Exec& exec, const Batch& b, const Fields& f, const DrawKey& key) {
+void draw_weights(const Exec& exec, const Batch& b, const Fields& f, const DrawKey& key, WeightDraw draw) {
+  const auto purpose = static_cast<std::uint32_t>(draw);
   Kokkos::parallel_for(
       "fedpp::weights::draw"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
         const int client = member.league_rank();
@@ -56,7 +57,7 @@ void draw_weights(const Exec& exec, const Batch& b, const Fields& f, const DrawK
         double* w = f.weights.data() + b.weights(client);
         team_for(member, (n + 1) / 2, [=](Index pair) {
           const auto normals =
-              Philox::normals(block(key, kWeights, f.client_id(client), static_cast<std::uint32_t>(pair)));
+              Philox::normals(block(key, purpose, f.client_id(client), static_cast<std::uint32_t>(pair)));
           const Index at = 2 * pair;
           noise[at] = normals.first;
           w[at] = mean[at % p] + sd[at % p] * normals.first;

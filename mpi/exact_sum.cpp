@@ -63,11 +63,14 @@ void ExactSums::refuse(std::size_t index, double x) const {
                   format_.fraction_bits, contributions_));
 }
 
+bool ExactSums::holds(double x) const {
+  return std::fabs(std::ldexp(x, format_.fraction_bits)) < scaled_bound_;  // exact, or beyond the bound
+}
+
 void ExactSums::add(std::size_t index, double x) {
   assert(index < size());
-  const double scaled = std::ldexp(x, format_.fraction_bits);  // exact, or beyond the bound
-  if (!(std::fabs(scaled) < scaled_bound_)) refuse(index, x);
-  const double rounded = std::nearbyint(scaled);
+  if (!holds(x)) refuse(index, x);
+  const double rounded = std::nearbyint(std::ldexp(x, format_.fraction_bits));
   if (format_.words == 1) {
     words_[index] += static_cast<std::uint64_t>(static_cast<std::int64_t>(rounded));
     return;

@@ -31,6 +31,9 @@ class ExactSums {
   /// and |x| beyond bound(), naming value, index, bound and remedy.
   void add(std::size_t index, double x);
 
+  /// Whether add() would take x.
+  bool holds(double x) const;
+
   /// Adds other's sums (same size and format); needed where parts of one rank are summed apart.
   void merge(const ExactSums& other);
 

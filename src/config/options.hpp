@@ -176,6 +176,7 @@ struct Training {
 struct Federation {
   std::string mode = "federated";
   double proximal = 1.0;
+  double mixing_rate = 0.0;
   std::int64_t rounds = 100;
   std::int64_t participants = 10;
   std::int64_t straggling_period = 1;
@@ -190,10 +191,18 @@ struct Federation {
     v("mode", mode,
       "federated: this program's own; to compare with, on the same models: local (no exchange, every client alone "
       "against "
-      "the initial prior), fedavg, fedprox, per-fedavg, ditto (docs/aggregation.md)",
-      {"federated", "local", "fedavg", "fedprox", "per-fedavg", "ditto"});
-    v("proximal", proximal, "mu of fedprox, lambda of ditto: weight of the squared distance from the shared model",
+      "the initial prior), fedavg, fedprox, per-fedavg, ditto, fedala, apple (docs/aggregation.md)",
+      {"federated", "local", "fedavg", "fedprox", "per-fedavg", "ditto", "fedala", "apple"});
+    v("proximal", proximal,
+      "mu of fedprox, lambda of ditto: weight of the squared distance from the shared model; mu of apple: of that of "
+      "its p "
+      "from the clients' shares of the events",
       above(0));
+    v("mixing_rate", mixing_rate,
+      "step of fedala's elementwise weights along the loss in nats (eta), and of apple's p along that per training "
+      "event "
+      "(0: 1 and 0.03)",
+      at_least(0));
     v("rounds", rounds, "communication rounds", at_least(1));
     v("participants", participants, "clients sampled uniformly a round (0: all)", at_least(0));
     v("straggling_period", straggling_period, "G: the participants stay the same for G rounds", at_least(1));

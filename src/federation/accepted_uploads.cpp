@@ -33,12 +33,23 @@ AcceptedUploads::AcceptedUploads(Sums& sums, std::span<const Upload> uploads, st
       rejected_.push_back({upload.client, reason});
     }
   }
+  normalise();
+}
+
+void AcceptedUploads::normalise() {
   count_ = sums_.total(mine_.size(), "count uploads");
   if (count_ == 0) return;
   const double sum = total(1, mpi::FixedPoint::two_words(), "sum weights",
                            [](const Weighted& w, mpi::ExactSums& partial) { partial.add(0, w.upload.weight); })[0];
   if (sum <= 0) throw mpi::Error("aggregation: the weights of all accepted uploads are zero: nothing to average");
   for (auto& weighted : mine_) weighted.alpha = weighted.upload.weight / sum;
+}
+
+std::string AcceptedUploads::beyond(double term, const mpi::ExactSums& sums) {
+  return fmt::format(
+      "it would add {:.3g} to a sum, which holds up to {:.3g} of each of {} uploads; where it is sound, choose fewer "
+      "aggregation.fraction_bits",
+      term, sums.bound(), sums.contributions());
 }
 
 }  // namespace fedpp::federation

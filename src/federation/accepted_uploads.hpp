@@ -1,6 +1,7 @@
 // The uploads that take part in a round's barycentre, with their normalised weights, and exact sums over them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,6 +36,23 @@ class AcceptedUploads {
   AcceptedUploads(Sums& sums, std::vector<Weighted> mine, std::uint64_t count)
       : sums_(sums), mine_(std::move(mine)), count_(count) {}
 
+  /// Collective. Rejects, too, what sums of this format cannot hold, so that one upload does not end the round (spec
+  /// 2.6), and weighs the others anew. `largest(Weighted)`: the magnitude of the largest term that an upload adds.
+  template <class Largest>
+  void reject_beyond(mpi::FixedPoint format, Largest&& largest) {
+    while (count_ > 0) {  // the others' weights grow as one is rejected
+      const mpi::ExactSums sums(0, format, count_);
+      std::erase_if(mine_, [&](const Weighted& weighted) {
+        const double term = largest(weighted);
+        if (sums.holds(term)) return false;
+        rejected_.push_back({weighted.upload.client, beyond(term, sums)});
+        return true;
+      });
+      if (total(mine_.size(), "count uploads") == count_) return;
+      normalise();
+    }
+  }
+
   const std::vector<Weighted>& mine() const { return mine_; }
   const std::vector<RejectedUpload>& rejected() const { return rejected_; }  ///< of this rank's uploads
   std::uint64_t count() const { return count_; }                             ///< accepted on all ranks
@@ -61,6 +79,10 @@ class AcceptedUploads {
   std::uint64_t total(std::uint64_t count, std::string_view kind) const { return sums_.total(count, kind); }
 
  private:
+  /// Collective. Counts what is accepted and sets the alphas.
+  void normalise();
+  static std::string beyond(double term, const mpi::ExactSums& sums);
+
   Sums& sums_;
   std::vector<Weighted> mine_;
   std::vector<RejectedUpload> rejected_;

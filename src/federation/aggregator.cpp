@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <string>
@@ -23,6 +24,17 @@ double sd_of(double variance, std::size_t parameter, mpi::FixedPoint format) {
       fmt::format("aggregation: the variance of weight {} is below the resolution 2^-{} of the sums: choose more "
                   "aggregation.fraction_bits",
                   parameter, format.fraction_bits));
+}
+
+/// The largest term of an upload in the sums of its rule; mmd starts at kl.
+double largest_term(Rule rule, const Gaussian& theta, const Weighted& w) {
+  double largest = 0;
+  for (std::size_t p = 0; p < theta.mean.size(); ++p) {
+    const double deviation = rule == Rule::kl || rule == Rule::mmd ? w.upload.mean[p] - theta.mean[p] : 0.0;
+    const double spread = rule == Rule::w2 ? w.upload.sd[p] : w.upload.sd[p] * w.upload.sd[p] + deviation * deviation;
+    largest = std::max({largest, std::fabs(w.upload.mean[p]), spread});
+  }
+  return w.alpha * largest;
 }
 
 }  // namespace
@@ -102,7 +114,10 @@ Gaussian Aggregator::fedavg(const AcceptedUploads& uploads, std::size_t paramete
 }
 
 Aggregation Aggregator::aggregate(const Gaussian& theta, std::span<const Upload> uploads) const {
-  const AcceptedUploads accepted(sums_, uploads, theta.mean.size());
+  AcceptedUploads accepted(sums_, uploads, theta.mean.size());
+  const bool one_word = options_.rule != Rule::mmd && options_.estimator == Estimator::kMean;
+  accepted.reject_beyond(one_word ? options_.format : mpi::FixedPoint::two_words(),
+                         [&](const Weighted& w) { return largest_term(options_.rule, theta, w); });
   if (accepted.count() > 0) return barycentre(theta, accepted);
   Aggregation nothing;
   nothing.theta = theta;

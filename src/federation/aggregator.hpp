@@ -40,8 +40,8 @@ class Aggregator {
 
   /// Collective over the Sums. `theta`: the Gaussian that was broadcast, [P]; `uploads`: those of this rank's
   /// participants. kl, w2 and fedavg take one reduction of 2P sums beside one of the weights; kl a second one of P
-  /// where theta's mean is so far from the new one that the variance would cancel. Throws mpi::Error on all ranks where
-  /// sums do not fit their format.
+  /// where theta's mean is so far from the new one that the variance would cancel. Uploads that the sums cannot hold
+  /// are rejected, too.
   Aggregation aggregate(const Gaussian& theta, std::span<const Upload> uploads) const;
 
   /// The same of uploads that are accepted and weighted, at least one.

@@ -55,6 +55,8 @@ void write_client_state(io::Group group, const model::ClientState& state) {
   group.write("second_mean", state.second_mean);
   group.write("first_raw", state.first_raw);
   group.write("second_raw", state.second_raw);
+  if (!state.mixing.empty()) group.write("mixing", state.mixing);
+  if (!state.core.mean.empty()) write_posterior(group, "core", state.core);
 }
 
 namespace {
@@ -132,6 +134,10 @@ void read_client_weights(const io::Group& group, model::ClientState& state, std:
   state.second_mean = group.read_vector<double>("second_mean");
   state.first_raw = group.read_vector<double>("first_raw");
   state.second_raw = group.read_vector<double>("second_raw");
+  state.mixing.clear();
+  if (group.exists("mixing")) state.mixing = group.read_vector<double>("mixing");
+  state.core = {};
+  if (group.exists("core_mean")) state.core = read_posterior(group, "core");
 }
 
 model::ClientState read_client_state(const io::Group& group, const model::ClientState& like, std::size_t parameters) {

@@ -1,5 +1,5 @@
 // What the federation's random numbers are for: the top four bits of the last word of a Philox counter, so that no two
-// uses meet. 1 to 3 are the draws of an epoch (gpu/random.cpp).
+// uses meet. 1 to 3 are the draws of an epoch (gpu/random.cpp), 9 those of a loss (gpu/kernels.hpp).
 #pragma once
 
 #include <cstdint>

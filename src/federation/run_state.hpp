@@ -18,7 +18,7 @@ namespace fedpp::federation {
 
 /// Layout of the arrays in a checkpoint (docs/file-formats.md). Additions that older versions may pass over raise the
 /// first only; where a reader must know more, both rise.
-inline constexpr std::int64_t kCheckpointLayout = 3, kCheckpointOldestReader = 1;
+inline constexpr std::int64_t kCheckpointLayout = 4, kCheckpointOldestReader = 1;
 
 struct RunState {
   std::int64_t next_round = 0;
@@ -30,7 +30,7 @@ struct RunState {
   struct Gain {
     double nats = 0, events = 0;
   };
-  KeptUploads uploads;                                   ///< of this rank's clients, scopes but "global"
+  KeptUploads uploads;                                   ///< of this rank's clients, where they are needed later
   std::map<std::int64_t, Gain> gains;                    ///< this rank's clients that took part
   std::map<std::int64_t, evaluation::Score> validation;  ///< this rank's clients' latest validation scores
   nlohmann::json rounds = nlohmann::json::array();       ///< history, as in result.json

@@ -113,8 +113,7 @@ model::Client scoring_client(const Session& session, const OwnedClient& client, 
                                              : data::make_realisations(client.data, session.rules(), training, 1.0),
                                    session.config().model.inducing, 1.0);
   scored.state.weights = client.model.state.weights;
-  const auto& federation = session.config().federation;
-  const bool received = make_strategy(federation.mode, federation.proximal)->scores_received();
+  const bool received = make_strategy(session.config().federation)->scores_received();
   scored.state.started = client.model.state.started && !received;  // else it is scored with its prior's weights
   return scored;
 }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <numeric>
 #include <optional>
 
 #include "config/dump.hpp"
@@ -28,6 +29,7 @@
 #include "federation/run_state.hpp"
 #include "federation/scoring.hpp"
 #include "federation/strategies/strategy.hpp"
+#include "federation/uploads.hpp"
 #include "gpu/runtime.hpp"
 #include "io/atomic_file.hpp"
 #include "model/local_update.hpp"
@@ -63,7 +65,7 @@ class Trainer {
         progress_(progress),
         phases_(phases),
         sums_(world_),
-        strategy_(make_strategy(config_.federation.mode, config_.federation.proximal)) {
+        strategy_(make_strategy(config_.federation)) {
     if (config_.aggregation.scope != "global") personal_.emplace(session_);
   }
 
@@ -124,7 +126,22 @@ class Trainer {
     options.schedule = learning_rate_factor(config_.training.schedule, round, config_.federation.rounds);
     options.overwrite = config_.federation.client_start == "overwrite";
     options.workspace_mb = config_.backend.workspace_mb;
-    return strategy_->train(mine, {state_.theta, session_.initial_prior(), options, session_.seed(), round}, uploads);
+    LocalWork work{state_.theta, session_.initial_prior(), options, session_.seed(), round};
+    if (strategy_->downloads_uploads()) {
+      work.sent = last_uploads(session_, state_.uploads);
+      work.event_shares = event_shares();
+    }
+    return strategy_->train(mine, work, uploads);
+  }
+
+  /// Collective.
+  std::vector<double> event_shares() {
+    std::vector<double> mine;
+    for (const auto& client : session_.owned()) mine.push_back(events_of(client));
+    auto shares = session_.share(mine, 1, "share uploads");
+    const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
+    for (double& share : shares) share /= all;
+    return shares;
   }
 
   gpu::Divergence divergence() const {
@@ -176,6 +193,8 @@ class Trainer {
     if (result.bandwidth > 0) state_.bandwidth = result.bandwidth;
     restart(result.rejected);
     for (const auto& r : result.rejected) sent.erase(r.client);
+    if (strategy_->downloads_uploads())
+      for (const auto& [client, posterior] : sent) state_.uploads[client] = {round, posterior};
     rejected.insert(rejected.end(), result.rejected.begin(), result.rejected.end());
     return rejected;
   }
@@ -270,6 +289,9 @@ class Trainer {
     for (const auto& text : texts)  // a rank's lines, one a client
       for (std::size_t start = 0, end; (end = text.find('\n', start)) != std::string::npos; start = end + 1)
         left_out.push_back(text.substr(start, end - start));
+    const auto client_of = [](const std::string& line) { return std::stoll(line.substr(line.find(' '))); };
+    std::sort(left_out.begin(), left_out.end(),  // by client, however many ranks there are
+              [&](const auto& a, const auto& b) { return client_of(a) < client_of(b); });
     state_.rounds.push_back(
         {{"round", round + 1},
          {"elbo", elbo},

@@ -28,6 +28,8 @@ struct ClientState {
   std::vector<double> v_mean;    ///< mu_v of the realisations, one behind the other
   std::vector<double> v_factor;  ///< F of each, column-major [M x M], Sigma_v = F'F
   bool started = false;          ///< has taken part in a round
+  std::vector<double> mixing;    ///< how it weighs models (federation.mode): fedala's W [P], apple's p [C]; empty: none
+  WeightPosterior core;          ///< apple: its own model, which it sends; `weights` is the mixture then
 };
 
 /// Inducing points z of one realisation.

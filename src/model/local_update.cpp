@@ -9,6 +9,7 @@
 #include "model/alignment.hpp"
 #include "model/client_batch.hpp"
 #include "model/mixing.hpp"
+#include "model/model_mixture.hpp"
 
 namespace fedpp::model {
 
@@ -26,7 +27,8 @@ void e_step(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& f
 
 void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields,
                  gpu::EncoderOperator& encoder, const gpu::AdamState& adam, const gpu::AdamOptions& adam_options,
-                 const LocalOptions& options, gpu::DrawKey key, int steps, const gpu::Alignment* alignment) {
+                 const LocalOptions& options, gpu::DrawKey key, int steps, const gpu::Alignment* alignment,
+                 const gpu::Mixture* mixture) {
   const gpu::Region region("fedpp::local_epoch");
   const int realisations = static_cast<int>(options.training.batch_realisations);
   const double points = options.training.batch_points;
@@ -52,7 +54,10 @@ void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fiel
       gpu::moments(exec, batch, fields, /*batch_only=*/true);
     }
     gpu::adjoint(exec, batch, fields, encoder, alignment);
-    gpu::adam_step(exec, batch, fields, adam, adam_options);
+    if (mixture)
+      gpu::mixture_step(exec, batch, fields, adam, adam_options, *mixture);
+    else
+      gpu::adam_step(exec, batch, fields, adam, adam_options);
   }
 }
 
@@ -104,7 +109,8 @@ void begin(Client& client, const WeightPosterior& prior, const LocalOptions& opt
 }  // namespace
 
 std::vector<LocalReport> local_update(const std::vector<Client*>& participants, const Priors& priors,
-                                      const LocalOptions& options, std::uint64_t seed, std::int64_t round) {
+                                      const LocalOptions& options, std::uint64_t seed, std::int64_t round,
+                                      const ModelMixture* mixture) {
   const gpu::Region region("fedpp::local_update");
   const gpu::Exec exec;
   const int samples = static_cast<int>(options.training.samples);
@@ -149,10 +155,12 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
     std::optional<gpu::Alignment> alignment;
     if (aligned) alignment = make_alignment(block, training, priors, strengths);
     const Optimiser optimiser(block, clients, priors, options.training);
+    std::optional<DeviceMixture> mixed;
+    if (mixture) mixed.emplace(exec, block, clients, *mixture);
     for (std::int64_t epoch = 0; epoch < options.training.epochs; ++epoch)
       local_epoch(exec, block.batch(), block.fields(), block.encoder(), optimiser.device, adam_options, options,
                   {seed, static_cast<std::uint32_t>(round), static_cast<std::uint32_t>(epoch), 0}, steps,
-                  aligned ? &*alignment : nullptr);
+                  aligned ? &*alignment : nullptr, mixed ? &mixed->device() : nullptr);
     exec.fence();
 
     // Read back: one copy of each array a round.
@@ -217,6 +225,7 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
       state.second_raw = part(r2);
       state.steps = adam_steps[k];
       block.read_latent(static_cast<int>(k), state);
+      if (mixed) mixed->read(static_cast<int>(k), state);
     }
   }
   return reports;

@@ -8,6 +8,7 @@
 
 #include "gpu/adam.hpp"
 #include "gpu/kernels.hpp"
+#include "gpu/mixture.hpp"
 #include "model/priors.hpp"
 
 namespace fedpp::model {
@@ -31,10 +32,20 @@ struct LocalReport {
   std::optional<std::string> failure;  ///< what went wrong; the client's state is then as before the round
 };
 
+/// Models that a client mixes (gpu/mixture.hpp): in a local update each participant learns the shares state.mixing [C]
+/// and its own model state.core through the mixture, which is its posterior then. Adam's state is the own model's.
+struct ModelMixture {
+  const std::vector<WeightPosterior>& models;  ///< [C], by client; a participant's own is not read
+  const std::vector<double>& anchor;           ///< [C] what the shares are drawn to
+  double rate = 0;                             ///< step on the shares, of the objective per training event
+  double penalty = 0;                          ///< weight of |p - anchor|^2 / 2
+};
+
 /// Runs E epochs of each participant against its prior, epoch keys (seed, round). The clients' states are advanced in
 /// place; a client's result does not depend on which others are in the batch. Order of reports: as the clients.
 std::vector<LocalReport> local_update(const std::vector<Client*>& participants, const Priors& priors,
-                                      const LocalOptions& options, std::uint64_t seed, std::int64_t round);
+                                      const LocalOptions& options, std::uint64_t seed, std::int64_t round,
+                                      const ModelMixture* mixture = nullptr);
 
 /// E-steps alone under the weights that the clients have (their priors before their first round): q(v), m and nu, for
 /// the clients' training data. A client whose factorisation fails keeps its latent state.
@@ -44,7 +55,8 @@ void fit_latent(const std::vector<Client*>& clients, const Priors& priors, const
 /// One local epoch on a batch whose fields are set: the order of the steps of 1.6. Exposed for tests and benchmarks.
 void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields,
                  gpu::EncoderOperator& encoder, const gpu::AdamState& adam, const gpu::AdamOptions& adam_options,
-                 const LocalOptions& options, gpu::DrawKey key, int steps, const gpu::Alignment* alignment = nullptr);
+                 const LocalOptions& options, gpu::DrawKey key, int steps, const gpu::Alignment* alignment = nullptr,
+                 const gpu::Mixture* mixture = nullptr);
 
 /// The E-step alone: 1.3, q(v), 1.3, m, 1.3, nu, 1.3. Features must be current. `offset_precision`: of a prior N(0, .)
 /// on nu.

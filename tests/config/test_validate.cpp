@@ -53,6 +53,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{"aggregation.scope=structural-entropy", "aggregation.weights=events"},
                 "aggregation.weights = \"events\": the weights within a community"},
         Refusal{{"aggregation.scope=structural-entropy", "federation.mode=local"}, "has no prior for each client"},
+        Refusal{{"aggregation.scope=similarity-graph", "federation.mode=apple"}, "has no prior for each client"},
+        Refusal{{"federation.client_start=mix", "federation.mode=fedala"}, "says itself where clients start"},
         Refusal{{"federation.client_start=mix", "federation.mode=ditto"}, "says itself where clients start"},
         Refusal{{"federation.client_start=optimised", "federation.mode=local"}, "nothing is received"},
         Refusal{{"training.alignment=1", "federation.mode=fedavg"}, "has no such term"},

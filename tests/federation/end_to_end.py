@@ -155,6 +155,9 @@ class RanksPerSequence(RanksBase):
     def test_mmd(self):
         self.same_for_all_ranks(aggregation__divergence="mmd", federation__client_start="overwrite", **PER_SEQUENCE)
 
+    def test_mixed_precision(self):
+        self.same_for_all_ranks(training__precision="mixed", **PER_SEQUENCE)
+
 
 class RanksPooled(RanksBase):
     def test_kl(self):
@@ -242,6 +245,20 @@ class RanksStrategies(RanksBase):
     def test_fedavg_history(self):
         self.same_for_all_ranks(federation__mode="fedavg", aggregation__divergence="fedavg", model__encoder="lstm", **HISTORY)
 
+    def test_fedala(self):
+        self.same_for_all_ranks(federation__mode="fedala", aggregation__divergence="fedavg", backend__workspace_mb=0.05, **PER_SEQUENCE)
+        with h5py.File(self.newest("ranks1")) as file:
+            mixing = np.concatenate([group["last/mixing"][()] for group in file["clients"].values() if "mixing" in group["last"]])
+        self.assertTrue(0 <= mixing.min() < 0.99)
+        self.assertLessEqual(mixing.max(), 1)
+
+    def test_apple_history(self):
+        self.same_for_all_ranks(federation__mode="apple", aggregation__divergence="fedavg", model__encoder="lstm", **HISTORY)
+        with h5py.File(self.newest("ranks1")) as file:
+            states = [group["last"] for group in file["clients"].values() if "mixing" in group["last"]]
+            self.assertTrue(all(state["mixing"].shape == (6,) for state in states))
+            self.assertTrue(all((state["core_mean"][()] != state["weights_mean"][()]).any() for state in states))
+
     def test_similarity_graph(self):
         self.same_for_all_ranks(aggregation__scope="similarity-graph", aggregation__divergence="fedavg", **PER_SEQUENCE)
         for r in self.result("ranks1")["rounds"]:
@@ -316,6 +333,17 @@ class Resume(SameBits):
         self.train(1, "parts", "--resume", "--set", "federation.rounds=4")
         self.train(4, "parts", "--resume")
         self.assert_same("whole", "parts")
+
+    def test_strategies_that_weigh_models(self):
+        for mode in ["fedala", "apple"]:
+            with self.subTest(mode):
+                self.deck(federation__rounds=5, federation__mode=mode, aggregation__divergence="fedavg", **PER_SEQUENCE)
+                whole, parts = f"{mode}-whole", f"{mode}-parts"
+                self.train(2, whole)
+                self.train(2, parts, "--set", "federation.rounds=2")
+                self.train(1, parts, "--resume", "--set", "federation.rounds=3")
+                self.train(4, parts, "--resume")
+                self.assert_same(whole, parts)
 
     def stopped_in_the_middle(self, ranks, out, stop):
         """Starts a training of many rounds, waits for its second checkpoint, calls stop(process)."""
@@ -592,6 +620,21 @@ class Settings(SameBits):
                 self.assertEqual([len(r["left_out"]) for r in result["rounds"]], [4, 4])
                 self.assertRegex(result["rounds"][0]["left_out"][0], r"^client \d+ left out of round 1: ")
                 self.assertTrue(np.isfinite(result["scores"]["models"][0]["headline"]))
+
+
+    def test_uploads_beyond_the_sums_are_left_out_and_the_run_goes_on(self):
+        for estimator in ["mean", "median"]:
+            with self.subTest(estimator):
+                self.deck(federation__participants=0, federation__rounds=2, attack__kind="scaled", attack__strength=1e200,
+                          attack__share=0.34, aggregation__estimator=estimator, **PER_SEQUENCE)
+                self.train(2, estimator)
+                result = self.result(estimator)
+                hostile = result["honest"]["hostile_clients"]
+                self.assertEqual(len(hostile), 2)
+                for entry in result["rounds"]:
+                    self.assertEqual([int(text.split()[1]) for text in sorted(entry["left_out"])], hostile)
+                self.assertIn("to a sum, which holds up to", result["rounds"][0]["left_out"][0])
+                self.assertTrue(np.isfinite(result["honest"]["headline"]))
 
 
 class NextEvent(SameBits):

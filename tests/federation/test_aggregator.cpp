@@ -128,17 +128,44 @@ TEST(Aggregator, theta_stays_where_nothing_is_accepted) {
   }
 }
 
-TEST(Aggregator, contributions_beyond_the_format_name_client_and_remedy) {
-  Case input = random_case(3, 2, 0, 1, 0.5, 8);
-  input.uploads[1].mean[1] = 1e9;
-  try {
-    aggregate(input, Rule::w2);
-    ADD_FAILURE() << "nothing thrown";
-  } catch (const fedpp::mpi::Error& error) {
-    const std::string text = error.what();
-    EXPECT_NE(text.find("client 1"), std::string::npos) << text;
-    EXPECT_NE(text.find("aggregation.fraction_bits"), std::string::npos) << text;
+TEST(Aggregator, uploads_beyond_the_sums_are_rejected_and_the_others_are_averaged) {
+  for (const Rule rule : {Rule::kl, Rule::w2, Rule::fedavg, Rule::mmd}) {
+    const Case good = random_case(3, 2, 0, 1, 0.5, 8);
+    const auto alone = aggregate(good, rule);
+    for (const double size : {1e20, 1e155, 1e300}) {
+      Case mixed = good;
+      mixed.uploads.insert(mixed.uploads.begin() + 1, {{0, size}, {1, 1}});
+      mixed.uploads.push_back({{0, 0}, {size, 1}});
+      mixed.weights = {good.weights[0], 1, good.weights[1], good.weights[2], 1};
+      const auto result = aggregate(mixed, rule);
+      EXPECT_EQ(result.accepted, 3u);
+      ASSERT_EQ(result.rejected.size(), 2u);
+      EXPECT_EQ(result.rejected[0].client, 1);
+      EXPECT_EQ(result.rejected[1].client, 4);
+      EXPECT_NE(result.rejected[0].reason.find("to a sum, which holds up to"), std::string::npos);
+      EXPECT_EQ(result.theta.mean, alone.theta.mean);
+      EXPECT_EQ(result.theta.sd, alone.theta.sd);
+    }
   }
+}
+
+TEST(Aggregator, an_upload_that_fits_only_beside_a_rejected_one_is_rejected_after_it) {
+  // Weights 1e-3, 1, 1000: beside the last, whose value is beyond any sum, the second's alpha is small.
+  Case input{{{{0}, {1}}, {{1e9}, {1}}, {{1e300}, {1}}}, {1e-3, 1, 1e3}, 1};
+  const auto result = aggregate(input, Rule::w2);
+  EXPECT_EQ(result.accepted, 1u);
+  ASSERT_EQ(result.rejected.size(), 2u);
+  EXPECT_EQ(result.rejected[0].client, 2);
+  EXPECT_EQ(result.rejected[1].client, 1);
+  EXPECT_EQ(result.theta.mean, std::vector<double>{0});
+}
+
+TEST(Aggregator, theta_stays_where_no_upload_fits) {
+  const auto result =
+      aggregate({{{{1e300}, {1}}, {{-1e300}, {1}}}, {1, 1}, 1}, Rule::kl, FixedPoint::one_word(40), 0, 2);
+  EXPECT_EQ(result.accepted, 0u);
+  EXPECT_EQ(result.rejected.size(), 2u);
+  EXPECT_EQ(result.theta.mean, std::vector<double>{2});
 }
 
 TEST(Aggregator, variances_below_the_resolution_are_an_error_not_a_zero) {

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "federation/strategies/strategy.hpp"
 #include "model/clients.hpp"
+#include "model/loss_gradient.hpp"
 
 namespace {
 using namespace fedpp;
@@ -17,6 +19,22 @@ model::Priors received() {
   return prior;
 }
 
+std::unique_ptr<const federation::Strategy> strategy_of(const std::string& mode, double proximal = 1,
+                                                        double mixing_rate = 0) {
+  config::Federation federation;
+  federation.mode = mode;
+  federation.proximal = proximal;
+  federation.mixing_rate = mixing_rate;
+  return federation::make_strategy(federation);
+}
+
+/// Some other client's core model.
+model::WeightPosterior sent_by(int client) {
+  auto core = test::small_prior();
+  for (std::size_t p = 0; p < core.mean.size(); ++p) core.mean[p] += 0.1 * std::sin(static_cast<double>(p) + client);
+  return core;
+}
+
 struct Round {
   std::vector<model::Client> clients;
   Uploads uploads;
@@ -24,28 +42,37 @@ struct Round {
 };
 
 /// `rounds` rounds of the clients 0 .. count - 1 with the same received prior throughout.
-Round train(const std::string& mode, double proximal, double rate, int rounds, const std::vector<int>& ids) {
+Round train(const std::string& mode, double proximal, double rate, int rounds, const std::vector<int>& ids,
+            double mixing_rate = 0) {
   Round result;
   for (const int id : ids) result.clients.push_back(test::small_client(id));
   std::vector<model::Client*> participants;
   for (auto& client : result.clients) participants.push_back(&client);
-  const auto strategy = federation::make_strategy(mode, proximal);
+  const auto strategy = strategy_of(mode, proximal, mixing_rate);
   const auto initial = test::small_prior();
   const auto priors = received();
   model::LocalOptions options;
   options.training.learning_rate = rate;
-  for (int round = 0; round < rounds; ++round)
-    result.reports = strategy->train(participants, {priors, initial, options, 5, round}, result.uploads);
+  for (int round = 0; round < rounds; ++round) {
+    federation::LocalWork work{priors, initial, options, 5, round};
+    if (strategy->downloads_uploads()) {
+      for (int c = 0; c < 4; ++c) work.sent.push_back(sent_by(c));
+      work.event_shares = {0.1, 0.2, 0.3, 0.4};
+    }
+    result.reports = strategy->train(participants, work, result.uploads);
+  }
   return result;
 }
 
 double distance(const model::WeightPosterior& a, const model::WeightPosterior& b) {
   double sum = 0;
-  for (std::size_t p = 0; p < a.mean.size(); ++p) sum += (a.mean[p] - b.mean[p]) * (a.mean[p] - b.mean[p]);
+  for (std::size_t p = 0; p < a.mean.size(); ++p)
+    sum += std::pow(a.mean[p] - b.mean[p], 2) + std::pow(a.sd[p] - b.sd[p], 2);
   return std::sqrt(sum);
 }
 
-const std::vector<std::string> kModes{"federated", "local", "fedavg", "fedprox", "per-fedavg", "ditto"};
+const std::vector<std::string> kModes{"federated",  "local", "fedavg", "fedprox",
+                                      "per-fedavg", "ditto", "fedala", "apple"};
 
 TEST(Strategies, every_participant_that_did_not_fail_sends_a_posterior) {
   for (const auto& mode : kModes) {
@@ -65,11 +92,11 @@ TEST(Strategies, a_clients_result_does_not_depend_on_its_company) {
 
 TEST(Strategies, only_local_keeps_to_itself_and_only_one_model_is_scored_as_received) {
   for (const auto& mode : kModes) {
-    const auto strategy = federation::make_strategy(mode, 1);
+    const auto strategy = strategy_of(mode);
     EXPECT_EQ(strategy->exchanges(), mode != "local");
     EXPECT_EQ(strategy->scores_received(), mode == "fedavg" || mode == "fedprox");
   }
-  EXPECT_THROW(federation::make_strategy("dance", 1), std::invalid_argument);
+  EXPECT_THROW(strategy_of("dance"), std::invalid_argument);
 }
 
 TEST(Strategies, fedavg_and_its_relatives_start_every_round_at_what_was_received) {
@@ -97,6 +124,85 @@ TEST(Strategies, ditto_sends_what_fedavg_sends_and_keeps_a_personal_model) {
   const auto near = train("ditto", 1e4, 0.02, 6, {1});
   EXPECT_LT(distance(near.clients[0].state.weights, received().common),
             0.5 * distance(later.clients[0].state.weights, received().common));
+}
+
+TEST(Strategies, apple_sends_its_core_and_keeps_the_mixture_as_its_posterior) {
+  const auto begin = train("apple", 0.1, 1e-12, 1, {2}, 1e-300).clients[0].state;  // nothing learned
+  EXPECT_EQ(begin.mixing, (std::vector<double>{0.1, 0.2, 0.3, 0.4}));
+  const auto initial = test::small_prior();
+  for (std::size_t p = 0; p < initial.mean.size(); ++p) {
+    const double others = 0.1 * sent_by(0).mean[p] + 0.2 * sent_by(1).mean[p] + 0.4 * sent_by(3).mean[p];
+    EXPECT_NEAR(begin.weights.mean[p], others + 0.3 * initial.mean[p], 1e-10);  // its own core, not what it sent
+  }
+  EXPECT_LT(distance(begin.core, initial), 1e-9);
+  const auto later = train("apple", 0.1, 0.02, 3, {2}, 0.1);
+  const auto& state = later.clients[0].state;
+  EXPECT_EQ(later.uploads.at(2).mean, state.core.mean);
+  EXPECT_NE(state.core.mean, state.weights.mean);
+  EXPECT_EQ(state.steps, 15);  // the core goes on
+  EXPECT_NE(state.mixing, begin.mixing);
+  for (const double share : state.mixing) EXPECT_GE(share, 0);
+  EXPECT_NEAR(std::accumulate(state.mixing.begin(), state.mixing.end(), 0.0), 1, 1e-12);
+}
+
+TEST(Strategies, apples_penalty_holds_the_shares_in_the_first_rounds) {
+  // One round, the first, where lambda is 1; steps of 0.05 x 10 halve the distance to p_0 each.
+  const auto drift = [](double penalty) {
+    const auto mixing = train("apple", penalty, 0.02, 1, {2}, 0.05).clients[0].state.mixing;
+    double square = 0;
+    for (std::size_t c = 0; c < 4; ++c) square += std::pow(mixing[c] - 0.1 * static_cast<double>(c + 1), 2);
+    return std::sqrt(square);
+  };
+  EXPECT_LT(drift(10), 0.7 * drift(1e-6));
+}
+
+TEST(Strategies, only_apples_clients_download_what_others_sent) {
+  for (const auto& mode : kModes) EXPECT_EQ(strategy_of(mode)->downloads_uploads(), mode == "apple");
+}
+
+TEST(Strategies, fedala_that_does_not_learn_is_per_fedavg) {
+  const auto fedala = train("fedala", 1, 0.02, 3, {1, 2}, 1e-300), per_fedavg = train("per-fedavg", 1, 0.02, 3, {1, 2});
+  for (const int id : {1, 2}) {
+    EXPECT_LT(distance(fedala.uploads.at(id), per_fedavg.uploads.at(id)), 1e-9);
+    EXPECT_EQ(fedala.clients[id - 1].state.mixing, std::vector<double>(test::small_prior().mean.size(), 1.0));
+  }
+  EXPECT_TRUE(train("fedala", 1, 0.02, 1, {1}).clients[0].state.mixing.empty());  // nothing of its own to mix in yet
+}
+
+TEST(Strategies, fedala_steps_down_the_loss_at_the_start_and_stays_between_own_and_received) {
+  const double rate = 0.05;
+  auto client = train("fedala", 1, 0.02, 2, {2}, rate).clients[0];
+  auto& state = client.state;
+  double lowest = 1;
+  for (const double w : state.mixing) {
+    EXPECT_GE(w, 0);
+    EXPECT_LE(w, 1);
+    lowest = std::min(lowest, w);
+  }
+  EXPECT_LT(lowest, 0.9);  // it learned something
+  // The next round's single step, by the paper's equation.
+  const auto priors = received();
+  const auto start = [&](const std::vector<double>& mixing) {
+    auto mixed = state.weights;
+    for (std::size_t p = 0; p < mixing.size(); ++p) {
+      mixed.mean[p] += mixing[p] * (priors.common.mean[p] - mixed.mean[p]);
+      mixed.sd[p] += mixing[p] * (priors.common.sd[p] - mixed.sd[p]);
+    }
+    return mixed;
+  };
+  model::LocalOptions options;
+  options.training.learning_rate = 1e-12;
+  const auto loss = model::LossGradient({&client}, options).at({start(state.mixing)}, 5, 2)[0];
+  auto wanted = state.mixing;
+  for (std::size_t p = 0; p < wanted.size(); ++p)
+    wanted[p] -= rate * (loss.by_mean[p] * (priors.common.mean[p] - state.weights.mean[p]) +
+                         loss.by_sd[p] * (priors.common.sd[p] - state.weights.sd[p]));
+  for (double& w : wanted) w = std::min(std::max(w, 0.0), 1.0);
+  const auto begin = start(wanted);
+  Uploads uploads;
+  strategy_of("fedala", 1, rate)->train({&client}, {priors, test::small_prior(), options, 5, 2}, uploads);
+  for (std::size_t p = 0; p < wanted.size(); ++p) EXPECT_NEAR(state.mixing[p], wanted[p], 1e-12) << p;
+  EXPECT_LT(distance(uploads.at(2), begin), 1e-9);  // where the epochs began
 }
 
 }  // namespace

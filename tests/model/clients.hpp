@@ -72,7 +72,7 @@ inline std::vector<double> state_of(const model::Client& c) {
   std::vector<double> all;
   const auto& s = c.state;
   for (const auto* part : {&s.weights.mean, &s.weights.sd, &s.raw, &s.first_mean, &s.second_mean, &s.first_raw,
-                           &s.second_raw, &s.v_mean, &s.v_factor})
+                           &s.second_raw, &s.v_mean, &s.v_factor, &s.mixing, &s.core.mean, &s.core.sd})
     all.insert(all.end(), part->begin(), part->end());
   all.insert(all.end(), {s.rate, s.offset, static_cast<double>(s.steps), static_cast<double>(s.started)});
   return all;

@@ -35,6 +35,8 @@ METHODS = {
     "FedProx": ["federation.mode=fedprox", "aggregation.divergence=fedavg"],
     "Per-FedAvg": ["federation.mode=per-fedavg", "aggregation.divergence=fedavg"],
     "Ditto": ["federation.mode=ditto", "aggregation.divergence=fedavg"],
+    "FedALA": ["federation.mode=fedala", "aggregation.divergence=fedavg"],
+    "APPLE": ["federation.mode=apple", "aggregation.divergence=fedavg"],
     "SFL": ["aggregation.scope=similarity-graph", "aggregation.divergence=fedavg"],
 }
 SERVERS = {
@@ -210,7 +212,7 @@ def hostile(args, few, seeds, groups_of):
                         inert = how or ["attack.kind=replaced-events", "attack.strength=0"]
                         try:
                             result = run(args, few, groups, seed, f"{server} {attack} {share}", [*changes, *inert, f"attack.share={share}"])
-                        except SystemExit as ended:  # uploads beyond what the exact sums hold end a run
+                        except SystemExit as ended:  # a client whose K(z,z) cannot be factorised ends a run
                             print(str(ended).splitlines()[-1], file=sys.stderr)
                             rows.append([groups, args.lists, seed, attack, share, server, "ended"])
                             continue

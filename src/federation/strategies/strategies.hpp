@@ -13,5 +13,7 @@ std::unique_ptr<const Strategy> fedavg_strategy();
 std::unique_ptr<const Strategy> fedprox_strategy(double proximal);
 std::unique_ptr<const Strategy> per_fedavg_strategy();
 std::unique_ptr<const Strategy> ditto_strategy(double proximal);
+std::unique_ptr<const Strategy> fedala_strategy(double rate);
+std::unique_ptr<const Strategy> apple_strategy(double penalty, double rate, std::int64_t rounds);
 
 }  // namespace fedpp::federation

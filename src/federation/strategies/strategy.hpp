@@ -20,6 +20,9 @@ struct LocalWork {
   model::LocalOptions options;
   std::uint64_t seed;
   std::int64_t round;
+  /// Where downloads_uploads(), else empty. [C] by client: what each sent last, the initial distribution before.
+  std::vector<model::WeightPosterior> sent = {};
+  std::vector<double> event_shares = {};  ///< [C] each client's share of all clients' training events
 };
 
 /// What clients send, by client.
@@ -35,6 +38,9 @@ class Strategy {
   virtual std::vector<model::LocalReport> train(const std::vector<model::Client*>& participants, const LocalWork& work,
                                                 Uploads& uploads) const;
 
+  /// Whether participants get the clients' uploads themselves, not only what the server makes of them.
+  virtual bool downloads_uploads() const { return false; }
+
   /// Whether uploads go to the server.
   virtual bool exchanges() const { return true; }
 
@@ -47,8 +53,8 @@ class Strategy {
                                                  const LocalWork& work) const;
 };
 
-/// The strategy of federation.mode; `proximal`: federation.proximal. Throws UserError for another name.
-std::unique_ptr<const Strategy> make_strategy(const std::string& mode, double proximal);
+/// The strategy of federation.mode with its settings. Throws UserError for another name.
+std::unique_ptr<const Strategy> make_strategy(const config::Federation& federation);
 
 /// The weights of the participants that did not fail: what is sent where a client's own posterior is.
 Uploads own_posteriors(const std::vector<model::Client*>& participants, const std::vector<model::LocalReport>& reports);

@@ -1,0 +1,80 @@
+#include "model/loss_gradient.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "gpu/kernels.hpp"
+
+namespace fedpp::model {
+
+namespace {
+
+std::vector<ClientPoints> training_points(const std::vector<const Client*>& clients) {
+  std::vector<ClientPoints> points;
+  for (const Client* client : clients) points.push_back({client, &client->training});
+  return points;
+}
+
+std::vector<WeightPosterior> weights_of(const std::vector<const Client*>& clients) {
+  std::vector<WeightPosterior> weights;
+  for (const Client* client : clients) weights.push_back(client->state.weights);
+  return weights;
+}
+
+}  // namespace
+
+LossGradient::LossGradient(const std::vector<const Client*>& clients, const LocalOptions& options)
+    : clients_(clients),
+      batch_(training_points(clients), weights_of(clients), static_cast<int>(options.training.samples),
+             options.model.jitter, true, false),
+      by_mean_("by_mean", batch_.batch().lengths.posterior),
+      by_sd_("by_sd", batch_.batch().lengths.posterior) {}
+
+std::vector<Loss> LossGradient::at(const std::vector<WeightPosterior>& weights, std::uint64_t seed, std::int64_t round,
+                                   int e_steps) {
+  const gpu::Region region("fedpp::loss_gradient");
+  const auto& b = batch_.batch();
+  const auto& f = batch_.fields();
+  std::vector<double> mean, sd;
+  for (const auto& w : weights) {
+    mean.insert(mean.end(), w.mean.begin(), w.mean.end());
+    sd.insert(sd.end(), w.sd.begin(), w.sd.end());
+  }
+  Kokkos::deep_copy(f.mean, gpu::to_device<double>("mean", mean));
+  Kokkos::deep_copy(f.sd, gpu::to_device<double>("sd", sd));
+  Kokkos::deep_copy(f.info, 0);
+  gpu::draw_weights(exec_, b, f, {seed, static_cast<std::uint32_t>(round), 0, 0}, gpu::WeightDraw::kLoss);
+  gpu::embed(exec_, b, f, batch_.encoder());
+  gpu::factorise(exec_, b, f);
+  gpu::features(exec_, b, f);
+  gpu::moments(exec_, b, f);
+  gpu::augment(exec_, b, f, /*with_bound=*/true);
+  for (int step = 0; step < e_steps; ++step) e_step(exec_, b, f);
+  gpu::elbo(exec_, b, f);
+  gpu::adjoint(exec_, b, f, batch_.encoder());
+  gpu::posterior_gradient(exec_, b, f, by_mean_, by_sd_);
+  exec_.fence();
+
+  std::vector<double> elbo, by_mean, by_sd;
+  std::vector<int> info;
+  gpu::to_host(f.elbo, elbo);
+  gpu::to_host(by_mean_, by_mean);
+  gpu::to_host(by_sd_, by_sd);
+  gpu::to_host(f.info, info);
+  std::vector<Loss> losses(clients_.size());
+  for (int k = 0; k < static_cast<int>(clients_.size()); ++k) {
+    const auto problem = [&](int client) {
+      return info.begin() + static_cast<std::ptrdiff_t>(batch_.realisation_begin(client)) * batch_.samples();
+    };
+    const bool failed = std::any_of(problem(k), problem(k + 1), [](int code) { return code != 0; });
+    losses[k].value = failed ? std::numeric_limits<double>::quiet_NaN() : -elbo[k];
+    const auto from = batch_.posterior_offset(k);
+    for (auto j = from; j < from + static_cast<gpu::Index>(weights[k].mean.size()); ++j) {
+      losses[k].by_mean.push_back(-by_mean[j]);
+      losses[k].by_sd.push_back(-by_sd[j]);
+    }
+  }
+  return losses;
+}
+
+}  // namespace fedpp::model

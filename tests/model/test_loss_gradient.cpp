@@ -1,0 +1,135 @@
+// The loss at a posterior of the weights and its gradient (src/model/loss_gradient.hpp).
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "model/clients.hpp"
+#include "model/loss_gradient.hpp"
+
+namespace {
+using namespace fedpp;
+
+model::LocalOptions options() {
+  model::LocalOptions options;
+  options.training.samples = 3;
+  return options;
+}
+
+/// Clients after a round, so that q(v), m and nu are those of other weights.
+std::vector<model::Client> trained(const std::vector<int>& ids, gpu::EncoderKind kind) {
+  std::vector<model::Client> clients;
+  for (const int id : ids)
+    clients.push_back(kind == gpu::EncoderKind::kDeepKernel ? test::small_client(id, kind)
+                                                            : test::history_client(id, kind));
+  config::Model model;
+  std::vector<model::Client*> participants;
+  for (auto& client : clients) participants.push_back(&client);
+  const auto prior = model::initial_prior(model, clients[0].embedding, 5);
+  for (const auto& report : model::local_update(participants, prior, options(), 5, 0))
+    EXPECT_FALSE(report.failure.has_value());
+  return clients;
+}
+
+std::vector<const model::Client*> pointers(const std::vector<model::Client>& clients) {
+  std::vector<const model::Client*> all;
+  for (const auto& client : clients) all.push_back(&client);
+  return all;
+}
+
+/// Away from the client's own.
+model::WeightPosterior elsewhere(const model::Client& client) {
+  auto weights = client.state.weights;
+  for (std::size_t p = 0; p < weights.mean.size(); ++p) {
+    weights.mean[p] += 0.03 * std::sin(1.0 + static_cast<double>(p));
+    weights.sd[p] *= 0.3;
+  }
+  return weights;
+}
+
+class LossGradients : public testing::TestWithParam<gpu::EncoderKind> {};
+
+TEST_P(LossGradients, are_the_differences_of_the_loss_under_the_same_draws) {
+  const auto clients = trained({1, 2}, GetParam());
+  model::LossGradient loss(pointers(clients), options());
+  std::vector<model::WeightPosterior> weights;
+  for (const auto& client : clients) weights.push_back(elsewhere(client));
+  const auto here = loss.at(weights, 7, 3);  // the E-step
+  const auto held = loss.at(weights, 7, 3, 0);
+  for (std::size_t k = 0; k < clients.size(); ++k) {
+    EXPECT_DOUBLE_EQ(here[k].value, held[k].value);
+    const std::size_t p = weights[k].mean.size();
+    for (const std::size_t j : {std::size_t{0}, p / 3, p / 2, p - 2, p - 1})
+      for (const bool of_sd : {false, true}) {
+        const auto moved = [&](double by) {
+          auto others = weights;
+          (of_sd ? others[k].sd : others[k].mean)[j] += by;
+          return loss.at(others, 7, 3, 0)[k].value;
+        };
+        const double step = 1e-4 * (of_sd ? weights[k].sd[j] : 1.0);
+        const double wanted = (8 * (moved(step) - moved(-step)) - (moved(2 * step) - moved(-2 * step))) / (12 * step);
+        const double got = of_sd ? here[k].by_sd[j] : here[k].by_mean[j];
+        EXPECT_NEAR(got, wanted, 1e-5 * std::max(1.0, std::fabs(wanted)))
+            << "client " << k << ", weight " << j << (of_sd ? ", sd" : ", mean");
+      }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(encoders, LossGradients,
+                         testing::Values(gpu::EncoderKind::kDeepKernel, gpu::EncoderKind::kLstm));
+
+TEST(Loss, is_the_negative_elbo_that_an_epoch_reports_up_to_its_draws) {
+  const auto clients = trained({2}, gpu::EncoderKind::kDeepKernel);
+  auto sharp = clients[0].state.weights;
+  for (double& sd : sharp.sd) sd = 1e-9;  // so that no draw matters
+  auto training = options();
+  training.training.epochs = 1;
+  training.training.prior_weight = 0;
+  auto trained_on = clients[0];
+  trained_on.state.weights = sharp;
+  const double elbo = model::local_update({&trained_on}, sharp, training, 5, 1)[0].elbo;
+  EXPECT_NEAR(model::LossGradient(pointers(clients), options()).at({sharp}, 5, 1)[0].value, -elbo,
+              1e-6 * std::fabs(elbo));
+}
+
+TEST(Loss, does_not_depend_on_company_nor_on_former_calls_and_leaves_the_client_as_it_is) {
+  const auto clients = trained({0, 1, 2}, gpu::EncoderKind::kDeepKernel);
+  const auto before = test::state_of(clients[1]);
+  std::vector<model::WeightPosterior> weights;
+  for (const auto& client : clients) weights.push_back(elsewhere(client));
+  const auto together = model::LossGradient(pointers(clients), options()).at(weights, 7, 3);
+  model::LossGradient alone({&clients[1]}, options());
+  const auto one = alone.at({weights[1]}, 7, 3);
+  EXPECT_EQ(together[1].value, one[0].value);
+  EXPECT_EQ(together[1].by_mean, one[0].by_mean);
+  EXPECT_EQ(together[1].by_sd, one[0].by_sd);
+  EXPECT_EQ(test::state_of(clients[1]), before);
+  EXPECT_EQ(alone.at({weights[1]}, 7, 3, 0)[0].value, alone.at({weights[1]}, 7, 3, 0)[0].value);
+  EXPECT_NE(alone.at({weights[1]}, 7, 4, 0)[0].value, alone.at({weights[1]}, 7, 3, 0)[0].value);
+}
+
+TEST(Loss, falls_along_its_gradient) {
+  const auto clients = trained({1, 3}, gpu::EncoderKind::kDeepKernel);
+  model::LossGradient loss(pointers(clients), options());
+  std::vector<model::WeightPosterior> weights;
+  for (const auto& client : clients) weights.push_back(elsewhere(client));
+  const auto here = loss.at(weights, 7, 3);
+  for (std::size_t k = 0; k < clients.size(); ++k) {
+    double square = 0;
+    for (const double g : here[k].by_mean) square += g * g;
+    for (std::size_t p = 0; p < weights[k].mean.size(); ++p)
+      weights[k].mean[p] -= 1e-3 / std::sqrt(square) * here[k].by_mean[p];
+  }
+  const auto there = loss.at(weights, 7, 3, 0);
+  for (std::size_t k = 0; k < clients.size(); ++k) EXPECT_LT(there[k].value, here[k].value);
+}
+
+TEST(Loss, of_weights_that_cannot_be_factorised_is_not_a_number) {
+  const auto clients = trained({1, 2}, gpu::EncoderKind::kDeepKernel);
+  std::vector<model::WeightPosterior> weights{clients[0].state.weights, clients[1].state.weights};
+  weights[0].mean[0] = std::nan("");
+  const auto losses = model::LossGradient(pointers(clients), options()).at(weights, 7, 3);
+  EXPECT_TRUE(std::isnan(losses[0].value));
+  EXPECT_TRUE(std::isfinite(losses[1].value));
+}
+
+}  // namespace
