@@ -1,0 +1,297 @@
+#include "federation/round_loop.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <numeric>
+#include <optional>
+
+#include "federation/aggregator.hpp"
+#include "federation/attack.hpp"
+#include "federation/local_starts.hpp"
+#include "federation/machines_fault.hpp"
+#include "federation/participants.hpp"
+#include "federation/personal_priors.hpp"
+#include "federation/round_recorder.hpp"
+#include "federation/schedule.hpp"
+#include "federation/scoring.hpp"
+#include "federation/strategies/strategy.hpp"
+#include "federation/uploads.hpp"
+#include "model/local_update.hpp"
+
+namespace fedpp::federation {
+
+namespace {
+
+/// Set by SIGUSR1 and SIGTERM: finish the round, write a checkpoint, leave with kExitRequeue.
+std::atomic<int> stop_signal{0};
+void on_signal(int signal) { stop_signal = signal; }
+
+class Trainer {
+ public:
+  Trainer(Session& session, RunState& state, Progress& progress, Phases& phases)
+      : session_(session),
+        config_(session.config()),
+        world_(session.world()),
+        state_(state),
+        progress_(progress),
+        phases_(phases),
+        sums_(world_),
+        strategy_(make_strategy(config_.federation)),
+        recorder_(session, state, progress, phases) {
+    if (config_.aggregation.scope != "global") personal_.emplace(session_);
+  }
+
+  /// The round loop. Returns false where a signal ended it early.
+  bool run() {
+    const auto& f = config_.federation;
+    while (state_.next_round < f.rounds && !state_.stopping.should_stop()) {
+      const std::int64_t round = state_.next_round;
+      // 1. Who takes part: the same on every rank, without communication.
+      const auto participants =
+          sample_participants(session_.clients(), f.participants, session_.seed(), round, f.straggling_period);
+      // 2. theta from rank 0 to all.
+      phases_.time("broadcast", [&] { broadcast_theta(); });
+      // 3. E local epochs of this rank's participants, one batch, from where their weights start.
+      const auto mine = clients_of(participants);
+      const auto lambdas = phases_.time("start", [&] { return move_to_starts(session_, mine, state_.theta, round); });
+      Uploads uploads;
+      const auto reports = phases_.time("local update", [&] { return local_epochs(mine, round, uploads); });
+      // 4. The barycentre of the accepted uploads, by exact sums; each client's own where there are communities.
+      const auto rejected = phases_.time("aggregate", [&] { return aggregate(reports, round, uploads); });
+      if (personal_)
+        phases_.time("communities",
+                     [&] { communities_ = personal_->update(state_, uploads, round, aggregator_options()); });
+      // 5. Validation; the best round is kept.
+      const double validation = phases_.time("validate", [&] { return validate(participants, round); });
+      // 6. Metrics and progress.
+      state_.next_round = round + 1;
+      phases_.time("metrics", [&] {
+        recorder_.record(
+            {round, participants, reports, rejected, lambdas, validation, personal_ ? &communities_ : nullptr});
+      });
+      // 7. Checkpoint when due, and when asked to stop.
+      const auto [stop, due] = agree_on_the_end_of_the_round();
+      const bool last = stop || state_.next_round == f.rounds || state_.stopping.should_stop();
+      if (due || last) phases_.time("checkpoint", [&] { checkpoint(last); });
+      if (stop) return false;
+    }
+    return true;
+  }
+
+ private:
+  void broadcast_theta() {
+    world_.broadcast(state_.theta.common.mean, 0, "broadcast theta");
+    world_.broadcast(state_.theta.common.sd, 0, "broadcast theta");
+  }
+
+  std::vector<model::Client*> clients_of(const std::vector<std::int64_t>& participants) {
+    std::vector<model::Client*> mine;
+    for (const auto c : participants)
+      if (session_.owns(c)) mine.push_back(&session_.owned(c).model);
+    return mine;
+  }
+
+  std::vector<model::LocalReport> local_epochs(const std::vector<model::Client*>& mine, std::int64_t round,
+                                               Uploads& uploads) {
+    model::LocalOptions options;
+    options.model = config_.model;
+    options.training = config_.training;
+    options.divergence = divergence();
+    options.bandwidth = state_.bandwidth;
+    options.schedule = learning_rate_factor(config_.training.schedule, round, config_.federation.rounds);
+    options.overwrite = config_.federation.client_start == "overwrite";
+    options.workspace_mb = config_.backend.workspace_mb;
+    LocalWork work{state_.theta, session_.initial_prior(), options, session_.seed(), round};
+    if (strategy_->downloads_uploads()) {
+      work.sent = last_uploads(session_, state_.uploads);
+      work.event_shares = event_shares();
+    }
+    return strategy_->train(mine, work, uploads);
+  }
+
+  /// Collective.
+  std::vector<double> event_shares() {
+    std::vector<double> mine;
+    for (const auto& client : session_.owned()) mine.push_back(events_of(client));
+    auto shares = session_.share(mine, 1, "share uploads");
+    const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
+    for (double& share : shares) share /= all;
+    return shares;
+  }
+
+  gpu::Divergence divergence() const {
+    if (config_.aggregation.divergence == "w2") return gpu::Divergence::kW2;
+    if (config_.aggregation.divergence == "mmd") return gpu::Divergence::kMmd;
+    return gpu::Divergence::kKl;
+  }
+
+  AggregatorOptions aggregator_options() const {
+    return {rule_from(config_.aggregation.divergence),
+            mpi::FixedPoint::one_word(static_cast<int>(config_.aggregation.fraction_bits)),
+            config_.aggregation.mmd_bandwidth, estimator_from(config_.aggregation.estimator), config_.aggregation.trim};
+  }
+
+  /// What the server gets to see of an upload: it as it is, unless the client is hostile.
+  model::WeightPosterior sent_by(std::int64_t client, const model::WeightPosterior& upload, std::int64_t round) const {
+    return session_.hostile(client) ? tampered(config_, upload, state_.theta.common, client, round) : upload;
+  }
+
+  /// Uploads of participants that did not fail -> theta. Returns this rank's failed and rejected clients with reasons,
+  /// and leaves in `sent` what the server accepted.
+  std::vector<RejectedUpload> aggregate(const std::vector<model::LocalReport>& reports, std::int64_t round,
+                                        Uploads& sent) {
+    std::vector<RejectedUpload> rejected;
+    std::vector<Upload> uploads;
+    for (const auto& report : reports) {
+      if (report.failure) {
+        rejected.push_back({report.client, *report.failure});
+        continue;
+      }
+      const auto& client = session_.owned(report.client);
+      const double weight = config_.aggregation.weights == "events" ? events_of(client) : 1.0;
+      auto& upload = sent.at(report.client);
+      upload = sent_by(report.client, upload, round);
+      uploads.push_back({report.client, weight, upload.mean, upload.sd});
+    }
+    if (!strategy_->exchanges()) {
+      std::vector<RejectedUpload> unusable;
+      for (const auto& upload : uploads)
+        if (auto reason = reason_to_reject(upload); !reason.empty())
+          unusable.push_back({upload.client, std::move(reason)});
+      restart(unusable);
+      rejected.insert(rejected.end(), unusable.begin(), unusable.end());
+      return rejected;
+    }
+    auto& theta = state_.theta.common;
+    const auto result = Aggregator(aggregator_options(), sums_).aggregate({theta.mean, theta.sd}, uploads);
+    theta = {result.theta.mean, result.theta.sd};
+    if (result.bandwidth > 0) state_.bandwidth = result.bandwidth;
+    restart(result.rejected);
+    for (const auto& r : result.rejected) sent.erase(r.client);
+    if (strategy_->downloads_uploads())
+      for (const auto& [client, posterior] : sent) state_.uploads[client] = {round, posterior};
+    rejected.insert(rejected.end(), result.rejected.begin(), result.rejected.end());
+    return rejected;
+  }
+
+  /// A posterior that cannot be used is not kept: its client starts at theta when it takes part again.
+  void restart(const std::vector<RejectedUpload>& rejected) {
+    for (const auto& r : rejected) session_.owned(r.client).model.state.started = false;
+  }
+
+  static double events_of(const OwnedClient& client) {
+    double events = 0;
+    for (const auto& s : client.data.sequences) events += static_cast<double>(s.events[data::kTrain].size());
+    return std::max(events, 1.0);
+  }
+
+  /// Headline score per validation event over all clients; NaN where this round is not validated. Clients that did not
+  /// take part keep their score: their state has not changed.
+  double validate(const std::vector<std::int64_t>& participants, std::int64_t round) {
+    const auto every = config_.federation.validate_every;
+    if (every <= 0 || ((round + 1) % every != 0 && round + 1 != config_.federation.rounds)) {
+      for (const auto c : participants) state_.validation.erase(c);  // out of date; a checkpoint tells it, too
+      return std::nan("");
+    }
+    std::vector<std::int64_t> due;
+    for (auto& client : session_.owned()) {
+      const auto c = client.data.id;
+      if (!client.model.state.started || !state_.validation.contains(c) || contains(participants, c) ||
+          strategy_->scores_received())
+        due.push_back(c);
+    }
+    std::vector<double> headline, events;
+    mpi::together(world_, [&] {
+      const auto scores = validation_scores(session_, due, state_.theta);
+      for (std::size_t k = 0; k < due.size(); ++k) state_.validation[due[k]] = scores[k];
+      for (const auto& [client, score] : state_.validation) {
+        if (!(score.events > 0) || !std::isfinite(score.headline) || session_.hostile(client)) continue;
+        headline.push_back(score.headline);
+        events.push_back(score.events);
+      }
+    });
+    const double score =
+        session_.exact_total(headline, "validation scores") / session_.exact_total(events, "validation scores");
+    if (state_.stopping.enter(round, score)) {
+      state_.best_theta = state_.theta;
+      for (const auto& client : session_.owned()) state_.best_clients[client.data.id] = client.model.state;
+    }
+    return score;
+  }
+
+  static bool contains(const std::vector<std::int64_t>& list, std::int64_t c) {
+    return std::find(list.begin(), list.end(), c) != list.end();
+  }
+
+  struct EndOfRound {
+    bool stop, due;
+  };
+  /// A signal that any rank has seen stops all; whether a checkpoint is due by rounds or by the clock is rank 0's word.
+  EndOfRound agree_on_the_end_of_the_round() {
+    const auto& o = config_.output;
+    int due = 0;
+    if (world_.is_root()) {
+      const std::chrono::duration<double, std::ratio<60>> since = std::chrono::steady_clock::now() - last_checkpoint_;
+      due = failed_checkpoints_ > 0 || (o.checkpoint_every > 0 && state_.next_round % o.checkpoint_every == 0) ||
+            (o.checkpoint_minutes > 0 && since.count() >= o.checkpoint_minutes);
+    }
+    int words[] = {stop_signal.load(), due};
+    world_.allreduce(std::span<int>(words), mpi::Op::max, "metrics");
+    if (words[0] != 0)
+      progress_.line(fmt::format("signal {}: checkpoint after round {}, then the end", words[0], state_.next_round));
+    return {words[0] != 0, words[1] != 0};
+  }
+
+  /// A disk that is full for a while costs no run: the earlier checkpoints are still there, and the next round tries
+  /// again.
+  void checkpoint(bool last) {
+    constexpr int kAttempts = 3;
+    const auto& o = config_.output;
+    const auto start = std::chrono::steady_clock::now();
+    try {
+      write_checkpoint(session_, state_, o.directory, o.checkpoints_kept);
+    } catch (const mpi::AgreedError& error) {
+      if (last || ++failed_checkpoints_ >= kAttempts) as_the_machines_fault([] { throw; });
+      progress_.line(fmt::format("no checkpoint after round {}: {}; tried again after the next round",
+                                 state_.next_round, error.what()));
+      return;
+    }
+    failed_checkpoints_ = 0;
+    last_checkpoint_ = std::chrono::steady_clock::now();
+    progress_.record({{"event", "checkpoint"},
+                      {"round", state_.next_round},
+                      {"seconds", std::chrono::duration<double>(last_checkpoint_ - start).count()}});
+  }
+
+  Session& session_;
+  const config::Config& config_;
+  mpi::Communicator& world_;
+  RunState& state_;
+  Progress& progress_;
+  Phases& phases_;
+  CommunicatorSums sums_;
+  std::unique_ptr<const Strategy> strategy_;
+  std::optional<PersonalPriors> personal_;  ///< scopes but "global"
+  Communities communities_;                 ///< of the last round
+  RoundRecorder recorder_;
+  std::chrono::steady_clock::time_point last_checkpoint_ = std::chrono::steady_clock::now();
+  int failed_checkpoints_ = 0;  ///< in a row
+};
+
+}  // namespace
+
+void watch_for_signals() {
+  std::signal(SIGUSR1, on_signal);
+  std::signal(SIGTERM, on_signal);
+}
+
+bool run_rounds(Session& session, RunState& state, Progress& progress, Phases& phases) {
+  return Trainer(session, state, progress, phases).run();
+}
+
+}  // namespace fedpp::federation
