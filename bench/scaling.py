@@ -117,9 +117,8 @@ def main():
     for title, part in (("clients, one rank (seconds)", by_clients), ("ranks, 200 clients (seconds)", by_ranks)):
         if part:
             show(part, title)
-    for column in ("round", "peak_MB_of_a_rank"):
-        if line := carried_on(by_clients, column):
-            print(f"\n{column} = {line[0]:.4g} + {line[1]:.4g} clients; carried on to " + ", ".join(f"{k}: {e:+.1f} %" for k, e in line[2].items()))
+    if line := carried_on(by_clients, "round"):
+        print(f"\nround = {line[0]:.4g} + {line[1]:.4g} clients (s); carried on to " + ", ".join(f"{k}: {e:+.1f} %" for k, e in line[2].items()))
     if by_clients and by_ranks:
         plot(by_clients, by_ranks, options.out / "scaling.png")
 
