@@ -4,8 +4,8 @@
   python3 bench/scaling.py build/cpu out/scaling --clients 20 50 100 200 500 1000 2000 --ranks 1 2 4 8 50 200
 
 Clients: workload d (bench/workloads.hpp) with K of them, all in every round, on one rank. Ranks: the same with 200 clients. Of every run: seconds a round
-by phase (slowest rank), peak memory of the largest rank, bytes that rank 0 sent and received. A straight line through the runs below half of the most
-clients is carried on to the others, and its error there is printed. Finished runs are kept.
+by phase (of the slowest rank, waiting included), seconds of loading and of one checkpoint, peak memory of the largest rank, bytes that rank 0 sent. A
+straight line through the runs of up to half of the most clients is carried on to the others, and its error there is printed. Finished runs are kept.
 """
 import argparse
 import csv
@@ -49,6 +49,7 @@ def run(options, clients, ranks):
     seconds = {phase: result["phases"].get(phase, 0.0) / ROUNDS for phase in PHASES}
     peaks = [int(path.read_text()) / 1024 for path in options.out.glob(f"peak-{clients}-{ranks}-*")]
     return {"clients": clients, "ranks": ranks, **seconds, "round": sum(seconds.values()), "load": result["phases"]["load"],
+            "checkpoint": result["phases"]["checkpoint"],  # one, at the end
             "peak_MB_of_a_rank": max(peaks), "bytes_a_round_of_rank_0": result["rounds"][-1]["bytes_rank_0"]}
 
 

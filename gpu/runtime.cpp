@@ -48,6 +48,8 @@ Runtime::~Runtime() {
 
 bool on_host() { return kHostBackend; }
 
+double default_workspace_mb() { return kHostBackend ? 8.0 * Exec().concurrency() : 1024.0; }
+
 std::string backend_description() {
   const int threads = static_cast<int>(Exec().concurrency());
   return std::string(Exec::name()) +

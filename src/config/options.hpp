@@ -325,15 +325,16 @@ struct Output {
 /// How the machine is used; none of it changes what is computed beyond rounding.
 struct Backend {
   std::string dense = "auto";
-  double workspace_mb = 128.0;
+  double workspace_mb = 0.0;
 
   template <class V>
   void visit(V& v) {
     v("dense", dense, "batched linear algebra: the host's BLAS and LAPACK, our own team kernels, or by backend",
       {"auto", "blas", "team"});
     v("workspace_mb", workspace_mb,
-      "clients of a rank are advanced in blocks whose work space stays below this (MB); one client always fits",
-      above(0));
+      "clients of a rank are advanced in blocks whose work space stays below this (MB; 0: 8 a thread on a host, whose "
+      "caches then hold a block, 1024 on a GPU); one client always fits",
+      at_least(0));
   }
 };
 

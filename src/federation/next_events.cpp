@@ -5,6 +5,7 @@
 
 #include "federation/scoring.hpp"
 #include "gpu/fields.hpp"
+#include "gpu/runtime.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {
@@ -62,12 +63,18 @@ evaluation::GapGrid next_event_grid(Session& session) {
   return evaluation::gap_grid(data::gap_scale(total).floor(), kHorizonInLongestGaps * longest, evaluation::kGapCells);
 }
 
+namespace {
+double workspace_mb(const config::Config& config) {
+  return config.backend.workspace_mb > 0 ? config.backend.workspace_mb : gpu::default_workspace_mb();
+}
+}  // namespace
+
 NextEventReader::NextEventReader(const Session& session, const OwnedClient& client, const model::Priors& theta,
                                  const evaluation::GapGrid& grid)
     : grid_(grid),
       pooled_(session.rules().pooled),
       history_(session.rules().history),
-      budget_(session.config().backend.workspace_mb * 1e6 / sizeof(double)),
+      budget_(workspace_mb(session.config()) * 1e6 / sizeof(double)),
       samples_(static_cast<int>(session.config().evaluation.samples)),
       scored_(scoring_client(session, client, data::kTest)),
       streams_(streams_of(session, client)),

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "gpu/alignment.hpp"
+#include "gpu/runtime.hpp"
 #include "model/alignment.hpp"
 
 namespace fedpp::model {
@@ -205,6 +206,7 @@ void ClientBatch::read_latent(int k, ClientState& state) const {
 
 std::vector<std::pair<int, int>> blocks_of(const std::vector<ClientPoints>& clients, int samples, bool with_gradient,
                                            double workspace_mb, gpu::Precision precision) {
+  if (workspace_mb <= 0) workspace_mb = gpu::default_workspace_mb();
   std::vector<std::pair<int, int>> blocks;
   double used = 0;
   for (int k = 0; k < static_cast<int>(clients.size()); ++k) {

@@ -17,10 +17,10 @@ struct LocalOptions {
   config::Model model;
   config::Training training;
   gpu::Divergence divergence = gpu::Divergence::kKl;
-  double bandwidth = 1;       ///< d of mmd
-  double schedule = 1;        ///< this round's factor on the learning rates
-  bool overwrite = false;     ///< client_start = "overwrite"
-  double workspace_mb = 128;  ///< clients are advanced in blocks below this
+  double bandwidth = 1;     ///< d of mmd
+  double schedule = 1;      ///< this round's factor on the learning rates
+  bool overwrite = false;   ///< client_start = "overwrite"
+  double workspace_mb = 0;  ///< clients are advanced in blocks below this; 0: gpu::default_workspace_mb()
 };
 
 struct LocalReport {

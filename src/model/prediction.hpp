@@ -22,7 +22,7 @@ struct PredictionOptions {
   config::Model model;
   int samples = 8;   ///< of the weights
   int e_steps = 20;  ///< E-steps before the prediction
-  double workspace_mb = 128;
+  double workspace_mb = 0;
   std::uint64_t seed = 0;
   /// For intensity_quantile: nu gets the prior N(0, 2^2) in the E-steps, and (v, nu, log m) the expected information of
   /// the training points at the posterior mean as precision, beside their priors: sum omega lambda g g', g the gradient
