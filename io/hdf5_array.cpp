@@ -67,8 +67,8 @@ void write_array(hid_t parent, const std::string& path, std::span<const T> value
   if (!values.empty())
     check_write(H5Dwrite(dataset.id(), Native<T>::memory(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), dataset.id(),
                 where);
-  // Nothing of a contiguous array waits in memory (access_properties): to flush each of a checkpoint's tens of thousands
-  // would go through all metadata of the file every time.
+  // Nothing of a contiguous array waits in memory (access_properties): to flush each of a checkpoint's tens of
+  // thousands would go through all metadata of the file every time.
   const bool chunked = H5Pget_layout(properties.id()) == H5D_CHUNKED;
   if (chunked)
     close_written(dataset, where);

@@ -37,7 +37,8 @@ void require_readable(const std::string& path) {
 Handle access_properties(const std::string& path) {
   Handle access = own_plist(H5Pcreate(H5P_FILE_ACCESS), path);
   check(H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG), path, "close degree");
-  // Contiguous arrays go to the file when they are written, so that a full disk is noticed there and not at their close.
+  // Contiguous arrays go to the file when they are written, so that a full disk is noticed there and not at their
+  // close.
   check(H5Pset_sieve_buf_size(access.id(), 0), path, "sieve buffer");
   return access;
 }
