@@ -68,7 +68,8 @@ class Rounds {
       if (!session_.owns(c)) continue;
       mine.push_back(&session_.owned(c).model);
       scored.push_back(c);
-      cost_ += static_cast<double>(config.training.epochs) * model::epoch_cost(*mine.back(), config.training.samples);
+      cost_ += static_cast<double>(config.training.epochs) *
+               model::epoch_cost(*mine.back(), config.training.samples, model::precision_of(config.training.precision));
     }
     Seconds seconds;
     const auto timed = [](double& sum, const auto& f) {

@@ -32,20 +32,24 @@ struct Slopes {
   double mean, sd;
 };
 
-/// Of mean_s J(w_s) - weight dv at weight j of a client.
-KOKKOS_INLINE_FUNCTION Slopes objective_slopes(const Fields& f, const AdamState& a, const AdamOptions& o,
-                                               Index posterior, Index weights, int p, int samples, Index j) {
-  const Index at = posterior + j;
+/// Of mean_s J(w_s) at weight j of a client.
+KOKKOS_INLINE_FUNCTION Slopes data_slopes(const Fields& f, Index weights, int p, int samples, Index j) {
   Slopes by{0, 0};
   for (int s = 0; s < samples; ++s) {
     const Index w = weights + static_cast<Index>(s) * p + j;
     by.mean += f.gradient(w);
     by.sd += f.gradient(w) * f.noise(w);
   }
+  return {by.mean / samples, by.sd / samples};
+}
+
+/// Of mean_s J(w_s) - weight dv at weight j of a client.
+KOKKOS_INLINE_FUNCTION Slopes objective_slopes(const Fields& f, const AdamState& a, const AdamOptions& o,
+                                               Index posterior, Index weights, int p, int samples, Index j) {
+  const Index at = posterior + j;
+  const Slopes by = data_slopes(f, weights, p, samples, j);
   const DivergenceTerm prior = term(o, f.mean(at), f.sd(at), a.prior_mean(at), a.prior_sd(at));
-  by.mean = by.mean / samples - o.prior_weight * prior.d_mean;
-  by.sd = by.sd / samples - o.prior_weight * prior.d_sd;
-  return by;
+  return {by.mean - o.prior_weight * prior.d_mean, by.sd - o.prior_weight * prior.d_sd};
 }
 
 /// Adam's `step`-th ascent of one client's weights: the gradient by r and delta of weight j from `gradient(j)`.
@@ -99,6 +103,21 @@ void adam_step(const Exec& exec, const Batch& b, const Fields& f, const AdamStat
                [&](Index j) { return objective_slopes(f, a, o, posterior, weights, p, samples, j); });
         member.team_barrier();
         if (member.team_rank() == 0) a.steps(client) += 1;
+      });
+}
+
+void posterior_gradient(const Exec& exec, const Batch& b, const Fields& f, const Array<double>& by_mean,
+                        const Array<double>& by_sd) {
+  Kokkos::parallel_for(
+      "fedpp::weights::posterior_gradient"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+        const int client = member.league_rank();
+        const int p = b.parameters(client), samples = b.samples(client);
+        const Index posterior = b.posterior(client), weights = b.weights(client);
+        team_for(member, p, [&](Index j) {
+          const Slopes by = data_slopes(f, weights, p, samples, j);
+          by_mean(posterior + j) = by.mean;
+          by_sd(posterior + j) = by.sd;
+        });
       });
 }
 

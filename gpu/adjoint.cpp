@@ -77,10 +77,10 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         const double* alpha = f.alpha.data() + b.column(i) + first;
         const double* beta = f.beta.data() + b.column(i) + first;
         const double* mean = f.projection.data() + b.problem_column(problem) + first;
-        const Real* v = v_columns<Real>(f) + b.matrix(problem) + static_cast<Index>(first) * m;       // [M x T]
-        const Real* k = kernel_columns<Real>(f) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
-        const double* h = f.embedding.data() + b.embedding(problem) + static_cast<Index>(first) * d;  // [D x T]
-        const double* hz = f.inducing_embedding.data() + b.inducing_embedding(problem);               // [D x M]
+        const Real* v = columns<Real>(f.v, f.v_single) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
+        const Real* k = columns<Real>(f.k, f.k_single) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
+        const double* h = f.embedding.data() + b.embedding(problem) + static_cast<Index>(first) * d;         // [D x T]
+        const double* hz = f.inducing_embedding.data() + b.inducing_embedding(problem);                      // [D x M]
         const double* vector = f.b_vector.data() + b.problem_vector(problem);
         double* hbar = f.embedding_adjoint.data() + b.embedding(problem) + static_cast<Index>(first) * d;  // [D x T]
         double* square = f.task_square.data() + b.task_square(task);

@@ -14,6 +14,7 @@
 
 namespace fedpp::gpu {
 
+namespace attention_encoder {
 namespace {
 
 using namespace attention;
@@ -548,9 +549,10 @@ class AttentionFamily : public EncoderFamily {
 };
 
 }  // namespace
+}  // namespace attention_encoder
 
 const EncoderFamily& attention_family() {
-  static const AttentionFamily family;
+  static const attention_encoder::AttentionFamily family;
   return family;
 }
 

@@ -13,6 +13,7 @@
 
 namespace fedpp::gpu {
 
+namespace decay_encoder {
 namespace {
 
 constexpr int kSums = 6;            ///< K
@@ -228,9 +229,10 @@ class DecayFamily : public EncoderFamily {
 };
 
 }  // namespace
+}  // namespace decay_encoder
 
 const EncoderFamily& decay_family() {
-  static const DecayFamily family;
+  static const decay_encoder::DecayFamily family;
   return family;
 }
 

@@ -10,16 +10,21 @@ void expected_intensity(const Exec& exec, const Array<double>& mean, const Array
       "fedpp::prediction::expectation"_label, Kokkos::RangePolicy<Exec>(exec, 0, mean.extent(0)),
       KOKKOS_LAMBDA(const Index n) {
         const double mu = mean(n), sd = math::sqrt(variance(n));
-        // sigma(mu + sd z) is analytic for |Im z| < pi/sd: the rule's error is exp(-2 pi^2 / (sd step)), here below
-        // 1e-12; the number of steps is bounded (sd 600), so that not even an infinite variance stops the program.
-        const int half = static_cast<int>(12 * math::fmin(math::fmax(8.0, sd / 0.6), 1e3)) + 1;
+        // The rule's error: exp(-2 pi^2 / step^2) by the Gaussian weight, and by the singularities of sigma and log
+        // sigma at |Im z| = pi/sd, up to which the contour can be moved, exp(pi^2 / (2 sd^2) - 2 pi^2 / (sd step)):
+        // here each below 1e-13. sigma's mass is never beyond z = sd; what lies outside the ends is below 1e-16. The
+        // number of steps is bounded (sd 600), so that not even an infinite variance stops the program.
+        constexpr double two_pi_squared = 19.739208802178716;
+        const double s = math::fmin(math::fmax(0.375, sd), 600.0);
+        const double step = math::fmin(0.75, two_pi_squared / (30 * s + two_pi_squared / (4 * s)));
+        const int half = static_cast<int>(math::fmin(8.5 + s, 12.0) / step) + 1;
         // Eight nodes at a time, for vector registers; nodes beyond the last have no weight.
         constexpr int kLanes = 8;
         double log_sigma[kLanes] = {}, sigma[kLanes] = {}, total[kLanes] = {};
         for (int first = -half; first <= half; first += kLanes) {
           FEDPP_INDEPENDENT
           for (int l = 0; l < kLanes; ++l) {
-            const double i = first + l, z = 12.0 * i / half;
+            const double i = first + l, z = step * i;
             const double weight = i > half ? 0 : fast_exp(-0.5 * z * z);
             const double x = mu + sd * z;
             const double t = fast_exp(x < 0 ? x : -x), share = 1 / (1 + t);

@@ -1,4 +1,5 @@
-// Expectations of the intensity under f ~ N(mean, variance) (spec 1.8): trapezoid rule in z on [-12, 12].
+// Expectations of the intensity under f ~ N(mean, variance) (spec 1.8): trapezoid rule in z, of as many nodes as sd
+// asks for.
 #pragma once
 
 #include "gpu/kokkos.hpp"

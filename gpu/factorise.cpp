@@ -8,14 +8,14 @@ namespace fedpp::gpu {
 
 namespace {
 
-KOKKOS_INLINE_FUNCTION Index scratch_size(const Batch& b) {
+KOKKOS_INLINE_FUNCTION Index kernel_scratch(const Batch& b) {
   return rbf_scratch(b.most_width, b.most_inducing, b.most_inducing);
 }
 
 template <class D>
 void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::kernel_matrix::factorise"_label, team_policy(exec, b.problems, scratch_size(b)),
+      "fedpp::kernel_matrix::factorise"_label, team_policy(exec, b.problems, kernel_scratch(b)),
       KOKKOS_LAMBDA(const Member& member) {
         const int problem = member.league_rank();
         const int i = b.problem_realisation(problem);
@@ -29,8 +29,8 @@ void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit,
         const double* h = f.inducing_embedding.data() + b.inducing_embedding(problem);  // [D x M]
         double* k = f.kzz.data() + b.problem_square(problem);                           // [M x M]
         double* l = f.factor.data() + b.problem_square(problem);                        // [M x M]
-        Scratch scratch(member, scratch_size(b));
-        rbf_block<D>(member, encoder.dimension, variance, lengthscale, m, h, m, h, k, scratch.take(scratch_size(b)));
+        Scratch scratch(member, kernel_scratch(b));
+        rbf_block<D>(member, encoder.dimension, variance, lengthscale, m, h, m, h, k, scratch.take(kernel_scratch(b)));
         double relative = f.base_jitter(client);
         int info = 0;
         for (;;) {

@@ -7,14 +7,7 @@ namespace fedpp::gpu {
 
 namespace {
 
-/// Where k and V are formed, in double: the arrays themselves where they are double, else scratch.
-KOKKOS_INLINE_FUNCTION double* in_double(double* x, Index, Scratch&) { return x; }
-KOKKOS_INLINE_FUNCTION double* in_double(float*, Index n, Scratch& scratch) { return scratch.take(n); }
-KOKKOS_INLINE_FUNCTION void keep(const Member&, Index, const double*, double*) {}
-KOKKOS_INLINE_FUNCTION void keep(const Member& member, Index n, const double* formed, float* x) {
-  team_for(member, n, [=](Index j) { x[j] = static_cast<float>(formed[j]); });
-}
-
+// Per team: what rbf_block needs and, in mixed precision, k and V [M x T] as they are formed.
 template <class Real>
 KOKKOS_INLINE_FUNCTION Index features_scratch(const Batch& b) {
   const Index formed = std::is_same_v<Real, double> ? 0 : 2 * static_cast<Index>(b.most_inducing) * b.most_tile;
@@ -35,15 +28,15 @@ void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_
         const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile), d = encoder.dimension;
         const int p = b.parameters(client);
         const double* w = f.weights.data() + b.weights(client) + static_cast<Index>(sample) * p;
-        const double* h = f.embedding.data() + b.embedding(problem) + static_cast<Index>(first) * d;  // [D x T]
-        Real* kept_k = kernel_columns<Real>(f) + b.matrix(problem) + static_cast<Index>(first) * m;   // [M x T]
-        Real* kept_v = v_columns<Real>(f) + b.matrix(problem) + static_cast<Index>(first) * m;        // [M x T]
+        const double* h = f.embedding.data() + b.embedding(problem) + static_cast<Index>(first) * d;        // [D x T]
+        Real* kept_k = columns<Real>(f.k, f.k_single) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
+        Real* kept_v = columns<Real>(f.v, f.v_single) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
         const double variance = math::exp(w[p - 2]);
         double* unexplained = f.unexplained.data() + b.problem_column(problem) + first;
         Scratch scratch(member, features_scratch<Real>(b));
         const Index entries = static_cast<Index>(m) * n;
-        double* k = in_double(kept_k, entries, scratch);
-        double* v = in_double(kept_v, entries, scratch);
+        double* k = place_for<double>(entries, kept_k, scratch);
+        double* v = place_for<double>(entries, kept_v, scratch);
         rbf_block<D>(member, d, variance, math::exp(w[p - 1]), m,
                      f.inducing_embedding.data() + b.inducing_embedding(problem), n, h, k,
                      scratch.take(rbf_scratch(d, m, n)));
@@ -53,8 +46,8 @@ void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_
           const double explained = lane_sum(0, m, [=](Index j) { return x[j] * x[j]; });
           unexplained[column] = math::fmax(variance - explained, 0.0);  // >= 0 up to rounding
         });
-        keep(member, entries, k, kept_k);
-        keep(member, entries, v, kept_v);
+        deliver(member, entries, k, kept_k);
+        deliver(member, entries, v, kept_v);
       });
 }
 
@@ -76,7 +69,7 @@ void run_moments(const Exec& exec, const Batch& b, const Fields& f, bool batch_o
         const int i = b.tile_realisation(tile);
         const int problem = b.problem(i) + sample;
         const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile);
-        const Real* v = v_columns<Real>(f) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
+        const Real* v = columns<Real>(f.v, f.v_single) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
         const double* mu = f.v_mean.data() + b.vector(i);
         const double* unexplained = f.unexplained.data() + b.problem_column(problem) + first;
         double* mean = f.projection.data() + b.problem_column(problem) + first;

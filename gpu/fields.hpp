@@ -71,21 +71,13 @@ struct Fields {
   Array<double> gradient;  // [weights]   dJ/dw per sample, summed over realisations
 };
 
-/// kappa(z, t) and V in the precision that the batch has them in: Real is float in mixed precision, double else.
+/// k or V in the precision that the batch has it in: Real is float in mixed precision, double else.
 template <class Real>
-KOKKOS_INLINE_FUNCTION Real* kernel_columns(const Fields& f) {
+KOKKOS_INLINE_FUNCTION Real* columns(const Array<double>& whole, const Array<float>& single) {
   if constexpr (std::is_same_v<Real, double>) {
-    return f.k.data();
+    return whole.data();
   } else {
-    return f.k_single.data();
-  }
-}
-template <class Real>
-KOKKOS_INLINE_FUNCTION Real* v_columns(const Fields& f) {
-  if constexpr (std::is_same_v<Real, double>) {
-    return f.v.data();
-  } else {
-    return f.v_single.data();
+    return single.data();
   }
 }
 

@@ -18,6 +18,7 @@
 
 namespace fedpp::gpu {
 
+namespace lstm_encoder {
 namespace {
 
 /// Columns that take a step together: their activations stay in a core's cache.
@@ -352,7 +353,6 @@ void adjoint_histories(const Exec& exec, const Batch& b, const Fields& f, const 
         const Encoder& e = b.encoder(client);
         if (f.step_taken(client) == 0) return;
         const Lstm s(e);
-        const int state = s.state();
         const double* w = f.weights.data() + b.weights(client) + static_cast<Index>(sample) * e.parameters();
         double* gradient = k.gradient.data() + k.task_gradient(task);
         team_for(member, s.weights(), [=](Index j) { gradient[j] = 0; });
@@ -552,9 +552,10 @@ class LstmFamily : public EncoderFamily {
 };
 
 }  // namespace
+}  // namespace lstm_encoder
 
 const EncoderFamily& lstm_family() {
-  static const LstmFamily family;
+  static const lstm_encoder::LstmFamily family;
   return family;
 }
 

@@ -40,10 +40,10 @@ KOKKOS_INLINE_FUNCTION const Real* rounded(const Member& member, Index n, const 
   }
 }
 
-/// Where to form n numbers of type Real that belong into x: there, or in scratch (copy_scratch<Real>(n)).
-template <class Real>
-KOKKOS_INLINE_FUNCTION Real* place_for(Index n, double* x, Scratch& scratch) {
-  if constexpr (std::is_same_v<Real, double>) {
+/// Where to form n numbers of type Real that belong into x: there, or in scratch where x holds others.
+template <class Real, class Kept>
+KOKKOS_INLINE_FUNCTION Real* place_for(Index n, Kept* x, Scratch& scratch) {
+  if constexpr (std::is_same_v<Real, Kept>) {
     return x;
   } else {
     return take<Real>(scratch, n);
@@ -51,9 +51,9 @@ KOKKOS_INLINE_FUNCTION Real* place_for(Index n, double* x, Scratch& scratch) {
 }
 
 /// Brings what was formed at a place_for(x) to x; barriers are the caller's.
-KOKKOS_INLINE_FUNCTION void deliver(const Member&, Index, const double*, double*) {}
-KOKKOS_INLINE_FUNCTION void deliver(const Member& member, Index n, const float* from, double* x) {
-  team_for(member, n, [=](Index j) { x[j] = from[j]; });
+template <class Real, class Kept>
+KOKKOS_INLINE_FUNCTION void deliver(const Member& member, Index n, const Real* formed, Kept* x) {
+  if constexpr (!std::is_same_v<Real, Kept>) team_for(member, n, [=](Index j) { x[j] = static_cast<Kept>(formed[j]); });
 }
 
 }  // namespace fedpp::gpu

@@ -17,14 +17,14 @@ KOKKOS_INLINE_FUNCTION void with_bias(const Member& member, int inputs, int n, c
 }
 
 // Per team: [x; 1] of a piece.
-KOKKOS_INLINE_FUNCTION Index scratch_size(const Batch& b) {
+KOKKOS_INLINE_FUNCTION Index input_scratch(const Batch& b) {
   return static_cast<Index>(b.most_inputs + 1) * b.most_piece;
 }
 
 template <class D>
 void run_embed(const Exec& exec, const Batch& b, const Fields& f, EncoderKind kind, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::time_encoders::embed"_label, team_policy(exec, b.piece_tasks, scratch_size(b)),
+      "fedpp::time_encoders::embed"_label, team_policy(exec, b.piece_tasks, input_scratch(b)),
       KOKKOS_LAMBDA(const Member& member) {
         const Piece piece(b, f, member.league_rank());
         const Encoder& e = b.encoder(piece.client);
@@ -35,8 +35,8 @@ void run_embed(const Exec& exec, const Batch& b, const Fields& f, EncoderKind ki
           team_for(member, piece.n, [=](Index i) { h[i] = input[i]; });
           return;
         }
-        Scratch scratch(member, scratch_size(b));
-        double* x = scratch.take(scratch_size(b));
+        Scratch scratch(member, input_scratch(b));
+        double* x = scratch.take(input_scratch(b));
         with_bias(member, e.inputs, piece.n, piece.input, x);
         D::gemm(member, Op::kNone, Op::kNone, e.width, piece.n, e.inputs + 1, 1.0, piece.weights, e.width, x,
                 e.inputs + 1, 0.0, h, e.width);
@@ -47,15 +47,15 @@ void run_embed(const Exec& exec, const Batch& b, const Fields& f, EncoderKind ki
 template <class D>
 void run_adjoint(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::time_encoders::adjoint"_label, team_policy(exec, b.piece_tasks, scratch_size(b)),
+      "fedpp::time_encoders::adjoint"_label, team_policy(exec, b.piece_tasks, input_scratch(b)),
       KOKKOS_LAMBDA(const Member& member) {
         const Piece piece(b, f, member.league_rank());
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != EncoderKind::kDeepKernel || f.step_taken(piece.client) == 0 || !piece.selected(b, f)) return;
         const double* h = piece.embedding;
         double* hbar = piece.adjoint;
-        Scratch scratch(member, scratch_size(b));
-        double* x = scratch.take(scratch_size(b));
+        Scratch scratch(member, input_scratch(b));
+        double* x = scratch.take(input_scratch(b));
         with_bias(member, e.inputs, piece.n, piece.input, x);
         team_for(member, static_cast<Index>(e.width) * piece.n, [=](Index i) { hbar[i] *= 1 - h[i] * h[i]; });
         member.team_barrier();

@@ -53,7 +53,7 @@ void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
         Real* part = place_for<Real>(static_cast<Index>(m) * m, square, scratch);
         const double share = 1.0 / samples;
         for (int s = 0; s < samples; ++s) {
-          const Real* v = v_columns<Real>(f) + b.matrix(b.problem(i) + s) + static_cast<Index>(first) * m;
+          const Real* v = columns<Real>(f.v, f.v_single) + b.matrix(b.problem(i) + s) + static_cast<Index>(first) * m;
           team_for_2d(member, m, n, [=](int r, int c) {
             const Index at = r + static_cast<Index>(c) * m;
             scaled[at] = static_cast<Real>(v[at] * alpha[c]);

@@ -24,14 +24,14 @@ constexpr std::string_view kMagic = "fedpp checkpoint\n";
 constexpr std::string_view kPrefix = "checkpoint-", kSuffix = ".h5", kPartial = ".partial";
 constexpr std::size_t kBlock = 1u << 20;
 
-class Descriptor {
+class OpenFile {
  public:
-  Descriptor(const std::string& path, int flags) : path_(path), fd_(::open(path.c_str(), flags | O_CLOEXEC)) {
+  OpenFile(const std::string& path, int flags) : path_(path), fd_(::open(path.c_str(), flags | O_CLOEXEC)) {
     if (fd_ < 0) fail("cannot open");
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { ::close(fd_); }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() { ::close(fd_); }
 
   [[noreturn]] void fail(const char* what) const {
     throw Error(fmt::format("{}: {}: {}", path_, what, std::strerror(errno)));
@@ -77,7 +77,7 @@ class Descriptor {
 };
 
 /// XXH3-128 of everything behind the header, as 32 hexadecimal digits.
-std::string payload_checksum(const Descriptor& file) {
+std::string payload_checksum(const OpenFile& file) {
   std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
   if (!state || XXH3_128bits_reset(state.get()) != XXH_OK) throw Error("xxHash cannot start");
   std::vector<char> block(std::clamp<std::uint64_t>(file.size() - kCheckpointHeaderBytes, 1, kBlock));
@@ -141,7 +141,7 @@ void remove_file(const std::string& path) {
 File create_checkpoint(const std::string& path) { return File::create(path, kCheckpointHeaderBytes); }
 
 void seal(const std::string& path) {
-  Descriptor file(path, O_RDWR);
+  OpenFile file(path, O_RDWR);
   const std::uint64_t size = file.size();
   if (size <= kCheckpointHeaderBytes)
     throw Error(fmt::format("{}: has {} bytes, too few for a checkpoint", path, size));
@@ -153,7 +153,7 @@ void seal(const std::string& path) {
 }
 
 void verify(const std::string& path) {
-  Descriptor file(path, O_RDONLY);
+  OpenFile file(path, O_RDONLY);
   const std::uint64_t size = file.size();
   std::string block(kCheckpointHeaderBytes, '\0');
   block.resize(file.read(0, block.data(), block.size()));

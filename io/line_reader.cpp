@@ -16,14 +16,14 @@
 namespace fedpp::io {
 
 namespace {
-constexpr std::size_t kBlock = 1u << 16;
+constexpr std::size_t kReadBlock = 1u << 16;
 }  // namespace
 
 /// The file's text, inflated where it is gzip. zlib's inflate instead of its gz* functions: those drop silently what
 /// follows a damaged start of a further member.
 class LineReader::Bytes {
  public:
-  explicit Bytes(const std::string& path) : input_(kBlock) {
+  explicit Bytes(const std::string& path) : input_(kReadBlock) {
     fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd_ < 0) throw Error(fmt::format("{}: cannot open: {}", path, std::strerror(errno)));
     struct stat status{};
@@ -108,7 +108,7 @@ class LineReader::Bytes {
 };
 
 LineReader::LineReader(const std::string& path)
-    : path_(path), bytes_(std::make_unique<Bytes>(path)), buffer_(kBlock, '\0') {}
+    : path_(path), bytes_(std::make_unique<Bytes>(path)), buffer_(kReadBlock, '\0') {}
 LineReader::~LineReader() = default;
 LineReader::LineReader(LineReader&&) noexcept = default;
 LineReader& LineReader::operator=(LineReader&&) noexcept = default;

@@ -36,7 +36,7 @@ struct AdaptOptions {
   }
 };
 
-constexpr const char* kExamples =
+constexpr const char* kAdaptExamples =
     "Examples:\n"
     "  fedpp adapt out --set data.train=new.csv --set data.clients=1 --out new\n"
     "  mpirun -n 4 fedpp adapt out --set data.client_files='new{client}.csv' --set data.clients=12 --out new --rounds "
@@ -97,7 +97,7 @@ void add_adapt(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<AdaptOptions>();
   CLI::App* command = app.add_subcommand(
       "adapt", "Fit new clients under a trained prior, or go on with a run's clients after data were appended");
-  command->footer(kExamples);
+  command->footer(kAdaptExamples);
   command->add_option("RUN", options->source, "Folder that 'fedpp train' wrote, or one of its checkpoints")->required();
   add_set_option(*command, options->overrides);
   command->add_option("--out", options->directory, "Folder for results and checkpoints, another than RUN")

@@ -16,7 +16,7 @@
 namespace fedpp::commands {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kCheckpointExamples =
     "Examples:\n"
     "  fedpp checkpoint list out                       rounds, sizes, times, whether they are whole\n"
     "  fedpp checkpoint verify out                     exit code 2 where one is damaged\n"
@@ -85,7 +85,7 @@ int show(const std::string& path) {
 void add_checkpoint(CLI::App& app, Action& chosen) {
   auto paths = std::make_shared<std::vector<std::string>>(1);
   CLI::App* command = app.add_subcommand("checkpoint", "List, verify and show checkpoints (without MPI)");
-  command->footer(kExamples);
+  command->footer(kCheckpointExamples);
   command->require_subcommand(1);
   CLI::App* one = command->add_subcommand("list", "The checkpoints of a folder");
   one->add_option("DIR", paths->front(), "Folder that 'fedpp train' wrote")->required();

@@ -31,7 +31,7 @@ constexpr const char* kAbout =
     "Clients with private event sequences train neural sigmoidal Gaussian Cox processes together; only\n"
     "distributions of their weights leave them. Start it under mpirun or srun to use several ranks.";
 
-constexpr const char* kExamples =
+constexpr const char* kProgramExamples =
     "Examples:\n"
     "  fedpp config > run.toml                         every key with its default, to start from\n"
     "  fedpp train run.toml --validate-only            check it on the login node\n"
@@ -63,7 +63,7 @@ void refuse_unknown(const CLI::App& app, const std::string& word, const std::str
 
 Action read_command_line(int argc, char** argv) {
   CLI::App app(kAbout, "fedpp");
-  app.footer(kExamples);
+  app.footer(kProgramExamples);
   app.require_subcommand(1);
   app.set_version_flag("--version", version_text, "Print version, git revision and the libraries built with");
   app.get_formatter()->column_width(34);

@@ -17,7 +17,7 @@ struct EvaluateOptions {
   federation::EvaluationRequest request;
 };
 
-constexpr const char* kExamples =
+constexpr const char* kEvaluateExamples =
     "Examples:\n"
     "  fedpp evaluate out\n"
     "  mpirun -n 4 fedpp evaluate out --state last --set evaluation.samples=32";
@@ -36,7 +36,7 @@ void add_evaluate(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<EvaluateOptions>();
   CLI::App* command =
       app.add_subcommand("evaluate", "Score a trained federation on held-out data, beside the trivial models");
-  command->footer(kExamples);
+  command->footer(kEvaluateExamples);
   command->add_option("DIR", options->directory, "Folder that 'fedpp train' wrote")->required();
   command->add_option("--state", options->request.state, "The round with the best validation score, or the last one")
       ->check(CLI::IsMember({"best", "last"}))

@@ -24,7 +24,7 @@ struct ImportOptions {
   std::string out;
 };
 
-constexpr const char* kExamples =
+constexpr const char* kImportExamples =
     "Examples:\n"
     "  fedpp import train.csv.gz --out train.h5 --time-unit days\n"
     "  fedpp import sensors.jsonl --windows observed.csv --out sensors.h5\n"
@@ -120,7 +120,7 @@ int import(const ImportOptions& options) {
 void add_import(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<ImportOptions>();
   CLI::App* command = app.add_subcommand("import", "Check event sequences and store them in one HDF5 file");
-  command->footer(kExamples);
+  command->footer(kImportExamples);
   command
       ->add_option(
           "FILE", options->files,

@@ -22,7 +22,7 @@ struct InfoOptions {
   std::vector<std::string> overrides;
 };
 
-constexpr const char* kExamples =
+constexpr const char* kInfoExamples =
     "Examples:\n"
     "  fedpp info train.csv.gz test.jsonl data.h5      sequences, events, times, ties, types\n"
     "  fedpp info run.toml --set data.clients=50       what each client holds, without training";
@@ -71,7 +71,7 @@ int info(const InfoOptions& options) {
 void add_info(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<InfoOptions>();
   CLI::App* command = app.add_subcommand("info", "Summarise event files, or what the clients of a configuration hold");
-  command->footer(kExamples);
+  command->footer(kInfoExamples);
   command
       ->add_option("FILE", options->files,
                    "CSV (plain or .gz), EasyTPP JSON lines, HDF5 made by 'fedpp import', or a configuration (.toml)")

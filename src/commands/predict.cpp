@@ -22,7 +22,7 @@ struct PredictOptions {
   bool next_events = false;
 };
 
-constexpr const char* kExamples =
+constexpr const char* kPredictExamples =
     "Examples:\n"
     "  fedpp predict out\n"
     "  fedpp predict out --clients 0,3,7 --set evaluation.curve_points=1000 --out curves.h5\n"
@@ -59,7 +59,7 @@ void add_predict(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<PredictOptions>();
   CLI::App* command = app.add_subcommand(
       "predict", "Write intensity curves with 5, 50 and 95 % bands to HDF5; when sequences go on, to CSV");
-  command->footer(kExamples);
+  command->footer(kPredictExamples);
   command->add_option("DIR", options->directory, "Folder that 'fedpp train' wrote")->required();
   command
       ->add_option("--clients", options->request.clients,

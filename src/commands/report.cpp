@@ -21,7 +21,7 @@ struct ReportOptions {
   std::string directory, file;
 };
 
-constexpr const char* kExamples =
+constexpr const char* kReportExamples =
     "Examples:\n"
     "  fedpp report out                     out/report.html\n"
     "  fedpp report out --out monday.html\n"
@@ -70,7 +70,7 @@ void add_report(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command =
       app.add_subcommand("report", "One self-contained HTML page about a run, finished or not, with its figures");
-  command->footer(kExamples);
+  command->footer(kReportExamples);
   command->add_option("DIR", options->directory, "Folder that 'fedpp train' writes to")->required();
   command->add_option("--out", options->file, "The page (default: DIR/report.html)")
       ->type_name("FILE")

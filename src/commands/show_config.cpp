@@ -18,7 +18,7 @@ struct ShowConfigOptions {
   std::vector<std::string> overrides;
 };
 
-constexpr const char* kExamples =
+constexpr const char* kShowConfigExamples =
     "Examples:\n"
     "  fedpp config > run.toml\n"
     "  fedpp config run.toml --set model.encoder=rbf";
@@ -39,7 +39,7 @@ void add_show_config(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<ShowConfigOptions>();
   CLI::App* command =
       app.add_subcommand("config", "Print every key with help, allowed values and default, or a file's values");
-  command->footer(kExamples);
+  command->footer(kShowConfigExamples);
   command->add_option("CONFIG", options->config_file, "Configuration file (default: none, the defaults are printed)");
   add_set_option(*command, options->overrides);
   command->callback([options, &chosen] { chosen = [options] { return show_config(*options); }; });

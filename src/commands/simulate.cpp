@@ -27,7 +27,7 @@ struct SimulateOptions {
 
 using Options = std::shared_ptr<SimulateOptions>;
 
-constexpr const char* kExamples =
+constexpr const char* kSimulateExamples =
     "Examples:\n"
     "  fedpp simulate paper-cox --out truth.csv        two clients of the paper's J.1, with truth.truth.csv\n"
     "  fedpp simulate hawkes --mu 0.5 --alpha 0.6 --beta 2 --sequences 50 --out hawkes.csv --seed 3\n"
@@ -116,7 +116,7 @@ void add_number(CLI::App* model, const char* name, T& value, const char* help) {
 void add_simulate(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<SimulateOptions>();
   CLI::App* simulate = app.add_subcommand("simulate", "Draw event sequences from a known model");
-  simulate->footer(kExamples);
+  simulate->footer(kSimulateExamples);
   simulate->require_subcommand(1);
   const auto model = [&](const char* name, const char* help, int (*run)(const SimulateOptions&)) {
     return add_model(*simulate, chosen, options, name, help, run);

@@ -11,7 +11,7 @@
 namespace fedpp::commands {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kStatusExamples =
     "Examples:\n"
     "  fedpp status out\n"
     "  watch -n 10 fedpp status out\n"
@@ -23,7 +23,7 @@ void add_status(CLI::App& app, Action& chosen) {
   auto directories = std::make_shared<std::vector<std::string>>();
   CLI::App* command =
       app.add_subcommand("status", "How a run is doing: round, time left, scores, imbalance, last checkpoint");
-  command->footer(kExamples);
+  command->footer(kStatusExamples);
   command->add_option("DIR", *directories, "Folders that 'fedpp train' writes to, running or finished")->required();
   command->callback([directories, &chosen] {
     chosen = [directories] {

@@ -26,7 +26,7 @@ struct TrainOptions {
   bool estimate = false;
 };
 
-constexpr const char* kExamples =
+constexpr const char* kTrainExamples =
     "Examples:\n"
     "  fedpp train run.toml --validate-only\n"
     "  mpirun -n 4 fedpp train run.toml --out out --set federation.rounds=20 --set federation.seed=2\n"
@@ -66,7 +66,7 @@ int train(const TrainOptions& options) {
 void add_train(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<TrainOptions>();
   CLI::App* command = app.add_subcommand("train", "Train the federation that a configuration file describes");
-  command->footer(kExamples);
+  command->footer(kTrainExamples);
   command->add_option("CONFIG", options->config_file, "Configuration file (TOML; 'fedpp config' prints one)")
       ->required();
   add_set_option(*command, options->overrides);

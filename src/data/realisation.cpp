@@ -127,6 +127,13 @@ RealisationRules realisation_rules(const Plan& plan, const config::Model& model)
   return rules;
 }
 
+double events_in(const std::vector<Realisation>& realisations) {
+  double events = 0;
+  for (const auto& r : realisations)
+    for (const double n : r.multiplicities) events += n;
+  return events;
+}
+
 std::vector<Realisation> make_realisations(const ClientData& client, const RealisationRules& rules,
                                            std::span<const Split> splits, double tempering) {
   if (rules.history) return history_realisations(client, rules, splits, tempering);

@@ -28,6 +28,9 @@ struct RealisationRules {
   double period = 0;  ///< shortest periodic input (model clock), 0: none; chosen nodes are then ten a period at least
 };
 
+/// Events of these realisations, multiplicities counted (tempered ones in training).
+double events_in(const std::vector<Realisation>& realisations);
+
 /// The rules that belong to a finished plan.
 RealisationRules realisation_rules(const Plan& plan, const config::Model& model);
 

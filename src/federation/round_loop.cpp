@@ -236,9 +236,11 @@ class Trainer {
     const auto& o = config_.output;
     int due = 0;
     if (world_.is_root()) {
-      const std::chrono::duration<double, std::ratio<60>> since = std::chrono::steady_clock::now() - last_checkpoint_;
-      due = failed_checkpoints_ > 0 || (o.checkpoint_every > 0 && state_.next_round % o.checkpoint_every == 0) ||
-            (o.checkpoint_minutes > 0 && since.count() >= o.checkpoint_minutes);
+      const auto now = std::chrono::steady_clock::now();
+      const std::chrono::duration<double, std::ratio<60>> since = now - last_checkpoint_;
+      due = failed_checkpoints_ > 0 ? now >= next_attempt_
+                                    : (o.checkpoint_every > 0 && state_.next_round % o.checkpoint_every == 0) ||
+                                          (o.checkpoint_minutes > 0 && since.count() >= o.checkpoint_minutes);
     }
     int words[] = {stop_signal.load(), due};
     world_.allreduce(std::span<int>(words), mpi::Op::max, "metrics");
@@ -247,18 +249,21 @@ class Trainer {
     return {words[0] != 0, words[1] != 0};
   }
 
-  /// A disk that is full for a while costs no run: the earlier checkpoints are still there, and the next round tries
-  /// again.
+  /// A disk that is full for a while costs no run: the earlier checkpoints are still there, and it is tried again after
+  /// the first round that ends 1, 2, 4, 8 s later, however short the rounds are.
   void checkpoint(bool last) {
-    constexpr int kAttempts = 3;
+    constexpr int kAttempts = 5;
     const auto& o = config_.output;
     const auto start = std::chrono::steady_clock::now();
     try {
       write_checkpoint(session_, state_, o.directory, o.checkpoints_kept);
     } catch (const mpi::AgreedError& error) {
       if (last || ++failed_checkpoints_ >= kAttempts) as_the_machines_fault([] { throw; });
-      progress_.line(fmt::format("no checkpoint after round {}: {}; tried again after the next round",
-                                 state_.next_round, error.what()));
+      const std::chrono::seconds pause(1 << (failed_checkpoints_ - 1));
+      next_attempt_ = std::chrono::steady_clock::now() + pause;
+      progress_.line(
+          fmt::format("no checkpoint after round {}: {}; tried again after the first round that ends {} s on",
+                      state_.next_round, error.what(), pause.count()));
       return;
     }
     failed_checkpoints_ = 0;
@@ -280,7 +285,8 @@ class Trainer {
   Communities communities_;                 ///< of the last round
   RoundRecorder recorder_;
   std::chrono::steady_clock::time_point last_checkpoint_ = std::chrono::steady_clock::now();
-  int failed_checkpoints_ = 0;  ///< in a row
+  int failed_checkpoints_ = 0;                            ///< in a row
+  std::chrono::steady_clock::time_point next_attempt_{};  ///< after a failed one
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/realisation.hpp"
 #include "federation/personal_priors.hpp"
 #include "federation/schedule.hpp"
 
@@ -14,11 +15,10 @@ namespace {
 
 /// The log-likelihood of the constant rate N / sum omega is N log(N / sum omega) - N.
 RunState::Gain gain_on_constant_rate(const model::Client& client, double elbo) {
-  double events = 0, exposure = 0;
-  for (const auto& r : client.training) {
-    for (const double n : r.multiplicities) events += n;
+  const double events = data::events_in(client.training);
+  double exposure = 0;
+  for (const auto& r : client.training)
     for (const double omega : r.node_weights) exposure += omega;
-  }
   return {elbo - (events > 0 ? events * (std::log(events / exposure) - 1) : 0), events};
 }
 

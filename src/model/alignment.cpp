@@ -4,18 +4,12 @@
 #include <cmath>
 #include <set>
 
+#include "data/realisation.hpp"
 #include "model/frozen_prediction.hpp"
 
 namespace fedpp::model {
 
 namespace {
-
-double events_of(const std::vector<data::Realisation>& realisations) {
-  double events = 0;
-  for (const auto& r : realisations)
-    for (const double count : r.multiplicities) events += count;
-  return events;
-}
 
 /// sum n E[log lambda] - sum omega E[lambda].
 double log_likelihood(const std::vector<data::Realisation>& realisations,
@@ -48,16 +42,13 @@ std::vector<double> alignment_strengths(const std::vector<ClientPoints>& trainin
   prediction_options.samples = static_cast<int>(options.samples);
   prediction_options.seed = seed;
   const FrozenPrediction prediction(training, prediction_options);
-  std::vector<WeightPosterior> own, theirs;
-  for (const auto& points : training) {
-    own.push_back(points.client->state.weights);
-    theirs.push_back(received.of(points.client->id));
-  }
-  const auto under_own = prediction.under(own), under_theirs = prediction.under(theirs);
+  std::vector<WeightPosterior> theirs;
+  for (const auto& points : training) theirs.push_back(received.of(points.client->id));
+  const auto under_own = prediction.under(own_weights(training)), under_theirs = prediction.under(theirs);
   std::vector<double> strengths;
   for (std::size_t k = 0; k < training.size(); ++k) {
     const auto& realisations = *training[k].realisations;
-    const double events = events_of(realisations);
+    const double events = data::events_in(realisations);
     const double gain =  // L_local - L_received
         (log_likelihood(realisations, under_theirs[k]) - log_likelihood(realisations, under_own[k])) / events;
     const double strength = options.alignment * events * std::exp(std::min(gain, 0.0));

@@ -75,11 +75,11 @@ std::vector<gpu::RealisationExtent> extents_of(const ClientPoints& points, int c
   return extents;
 }
 
-gpu::Cost epoch_cost(const Client& client, std::int64_t samples) {
+gpu::Cost epoch_cost(const Client& client, std::int64_t samples, gpu::Precision precision) {
   gpu::Cost cost;
   const auto extents = extents_of({&client, &client.training});
   for (std::size_t i = 0; i < extents.size(); ++i) {
-    const gpu::ClientExtent extent{static_cast<int>(samples), client.embedding.encoder};
+    const gpu::ClientExtent extent{static_cast<int>(samples), client.embedding.encoder, precision};
     cost += gpu::local_epoch_cost(extent, extents[i]);
     if (const auto marks = client.training[i].marks.size(); marks > 0)
       cost += gpu::alignment_cost(extent, extents[i], static_cast<double>(marks));
@@ -186,6 +186,23 @@ ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::ve
 }
 
 std::vector<int> ClientBatch::points_at_columns(int i) const { return column_order(columns_[i], spread_); }
+
+std::vector<WeightPosterior> own_weights(const std::vector<ClientPoints>& points) {
+  std::vector<WeightPosterior> weights;
+  for (const auto& p : points) weights.push_back(p.client->state.weights);
+  return weights;
+}
+
+void ClientBatch::set_weights(const std::vector<WeightPosterior>& weights) const {
+  std::vector<double> mean, sd;
+  for (const auto& w : weights) {
+    mean.insert(mean.end(), w.mean.begin(), w.mean.end());
+    sd.insert(sd.end(), w.sd.begin(), w.sd.end());
+  }
+  Kokkos::deep_copy(fields_.mean, gpu::to_device<double>("mean", mean));
+  Kokkos::deep_copy(fields_.sd, gpu::to_device<double>("sd", sd));
+  Kokkos::deep_copy(fields_.info, 0);
+}
 
 void ClientBatch::read_latent(int k, ClientState& state) const {
   const int begin = realisation_begin_[k];

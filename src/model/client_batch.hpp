@@ -21,7 +21,7 @@ struct ClientPoints {
 std::vector<gpu::RealisationExtent> extents_of(const ClientPoints& points, int client = 0);
 
 /// What one local epoch of a client costs: about columns x M^2 (gpu/cost.hpp).
-gpu::Cost epoch_cost(const Client& client, std::int64_t samples);
+gpu::Cost epoch_cost(const Client& client, std::int64_t samples, gpu::Precision precision = gpu::Precision::kDouble);
 
 /// Of training.precision.
 gpu::Precision precision_of(const std::string& name);
@@ -29,6 +29,9 @@ gpu::Precision precision_of(const std::string& name);
 /// Bytes of a client's arrays in a batch, an upper bound.
 double array_bytes(const ClientPoints& points, int samples, bool with_gradient,
                    gpu::Precision precision = gpu::Precision::kDouble);
+
+/// The clients' own posteriors of the weights.
+std::vector<WeightPosterior> own_weights(const std::vector<ClientPoints>& points);
 
 class ClientBatch {
  public:
@@ -41,6 +44,9 @@ class ClientBatch {
   const gpu::Batch& batch() const { return batch_; }
   const gpu::Fields& fields() const { return fields_; }
   gpu::EncoderOperator& encoder() const { return *encoder_; }
+
+  /// Other posteriors of the clients' weights, in the order of the clients; failures of factorisations are forgotten.
+  void set_weights(const std::vector<WeightPosterior>& weights) const;
 
   /// Reads q(v), m, nu back into a state (client k of the batch).
   void read_latent(int k, ClientState& state) const;

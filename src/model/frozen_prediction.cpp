@@ -11,32 +11,19 @@ namespace {
 
 constexpr std::uint32_t kFrozenRound = 0xFFFFFFFDu;  // keys of these draws, apart from the rounds' and the others'
 
-std::vector<WeightPosterior> weights_of(const std::vector<ClientPoints>& points) {
-  std::vector<WeightPosterior> weights;
-  for (const auto& p : points) weights.push_back(p.client->state.weights);
-  return weights;
-}
-
 }  // namespace
 
 FrozenPrediction::FrozenPrediction(const std::vector<ClientPoints>& points, const PredictionOptions& options)
     : points_(points),
       options_(options),
-      batch_(points, weights_of(points), options.samples, options.model.jitter, false, false) {}
+      batch_(points, own_weights(points), options.samples, options.model.jitter, false, false) {}
 
 std::vector<std::vector<RealisationPrediction>> FrozenPrediction::under(
     const std::vector<WeightPosterior>& weights) const {
   const gpu::Region region("fedpp::frozen_prediction");
   const auto& b = batch_.batch();
   const auto& f = batch_.fields();
-  std::vector<double> mean, sd;
-  for (const auto& w : weights) {
-    mean.insert(mean.end(), w.mean.begin(), w.mean.end());
-    sd.insert(sd.end(), w.sd.begin(), w.sd.end());
-  }
-  Kokkos::deep_copy(f.mean, gpu::to_device<double>("mean", mean));
-  Kokkos::deep_copy(f.sd, gpu::to_device<double>("sd", sd));
-  Kokkos::deep_copy(f.info, 0);
+  batch_.set_weights(weights);
   gpu::draw_weights(exec_, b, f, {options_.seed, kFrozenRound, 0, 0});
   gpu::embed(exec_, b, f, batch_.encoder());
   gpu::factorise(exec_, b, f);

@@ -15,18 +15,12 @@ std::vector<ClientPoints> training_points(const std::vector<const Client*>& clie
   return points;
 }
 
-std::vector<WeightPosterior> weights_of(const std::vector<const Client*>& clients) {
-  std::vector<WeightPosterior> weights;
-  for (const Client* client : clients) weights.push_back(client->state.weights);
-  return weights;
-}
-
 }  // namespace
 
 LossGradient::LossGradient(const std::vector<const Client*>& clients, const LocalOptions& options)
     : clients_(clients),
-      batch_(training_points(clients), weights_of(clients), static_cast<int>(options.training.samples),
-             options.model.jitter, true, false),
+      batch_(training_points(clients), own_weights(training_points(clients)),
+             static_cast<int>(options.training.samples), options.model.jitter, true, false),
       by_mean_("by_mean", batch_.batch().lengths.posterior),
       by_sd_("by_sd", batch_.batch().lengths.posterior) {}
 
@@ -35,14 +29,7 @@ std::vector<Loss> LossGradient::at(const std::vector<WeightPosterior>& weights, 
   const gpu::Region region("fedpp::loss_gradient");
   const auto& b = batch_.batch();
   const auto& f = batch_.fields();
-  std::vector<double> mean, sd;
-  for (const auto& w : weights) {
-    mean.insert(mean.end(), w.mean.begin(), w.mean.end());
-    sd.insert(sd.end(), w.sd.begin(), w.sd.end());
-  }
-  Kokkos::deep_copy(f.mean, gpu::to_device<double>("mean", mean));
-  Kokkos::deep_copy(f.sd, gpu::to_device<double>("sd", sd));
-  Kokkos::deep_copy(f.info, 0);
+  batch_.set_weights(weights);
   gpu::draw_weights(exec_, b, f, {seed, static_cast<std::uint32_t>(round), 0, 0}, gpu::WeightDraw::kLoss);
   gpu::embed(exec_, b, f, batch_.encoder());
   gpu::factorise(exec_, b, f);

@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "data/realisation.hpp"
+
 namespace fedpp::model {
 
 namespace {
 
-double events_of(const Client& client) {
-  double events = 0;
-  for (const auto& r : client.training)
-    for (const double n : r.multiplicities) events += n;
-  return std::max(events, client.least_events);
-}
+double events_of(const Client& client) { return std::max(data::events_in(client.training), client.least_events); }
 
 std::vector<double> part(const gpu::Array<double>& device, std::size_t first, std::size_t count) {
   std::vector<double> host;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "config/error.hpp"
@@ -11,25 +10,15 @@
 #include "data/source_reader.hpp"
 #include "files.hpp"
 #include "io/sequence_file.hpp"
+#include "plans.hpp"
 
 using namespace fedpp::data;
+using test::all_clients;
+using test::load_all;
+using test::planned;
 namespace config = fedpp::config;
 
 namespace {
-
-std::vector<std::int64_t> all_clients(const Plan& plan) {
-  std::vector<std::int64_t> clients(plan.clients());
-  std::iota(clients.begin(), clients.end(), 0);
-  return clients;
-}
-
-Plan planned(const config::Data& options, std::uint64_t seed = 1) {
-  Plan plan = make_plan(options, 100, seed);
-  finish_plan(plan, local_extents(plan, all_clients(plan)));
-  return plan;
-}
-
-std::vector<ClientData> load_all(const Plan& plan) { return load_clients(plan, all_clients(plan)); }
 
 /// Lists of one type each: `lists` of each of `types` types, list l with 4 + l % 7 events.
 std::string lists_csv(int types, int lists, std::uint64_t seed) {

@@ -16,7 +16,7 @@ using namespace fedpp::data;
 namespace {
 
 /// Sequences with ties within and between them, cut chronologically.
-ClientData example(int sequences = 30) {
+ClientData tied_client(int sequences = 30) {
   Random random(5, Purpose::kFolds, 0);
   ClientData client;
   for (int s = 0; s < sequences; ++s) {
@@ -41,7 +41,7 @@ double sum(const std::vector<double>& values) { return std::accumulate(values.be
 }  // namespace
 
 TEST(Realisation, PooledMatchesBruteForce) {
-  const ClientData client = example();
+  const ClientData client = tied_client();
   for (const Clock& clock : {elapsed(), calendar()})
     for (Split split : {kTrain, kValidation, kTest}) {
       RealisationRules rules;
@@ -78,7 +78,7 @@ TEST(Realisation, PooledMatchesBruteForce) {
 }
 
 TEST(Realisation, PerSequenceKeepsTheOrderOfSequences) {
-  const ClientData client = example();
+  const ClientData client = tied_client();
   RealisationRules rules;
   rules.clock = elapsed();
   const auto training = training_realisations(client, rules), test = held_out_realisations(client, rules, kTest);
@@ -95,7 +95,7 @@ TEST(Realisation, PerSequenceKeepsTheOrderOfSequences) {
 }
 
 TEST(Realisation, TemperingScalesTrainingOnly) {
-  ClientData client = example();
+  ClientData client = tied_client();
   RealisationRules rules;
   rules.pooled = true;
   rules.clock = calendar();
@@ -142,7 +142,7 @@ TEST(Realisation, StreamsWithoutEventsExpose) {
 }
 
 TEST(Realisation, UnitExposure) {
-  ClientData client = example();
+  ClientData client = tied_client();
   RealisationRules rules;
   rules.pooled = rules.unit_exposure = true;
   rules.clock = calendar();
@@ -152,7 +152,7 @@ TEST(Realisation, UnitExposure) {
 }
 
 TEST(Realisation, NodesFollowSizeAndPeriods) {
-  const ClientData client = example();
+  const ClientData client = tied_client();
   RealisationRules rules;
   rules.clock = calendar();
   rules.pooled = true;
@@ -175,7 +175,7 @@ TEST(Realisation, NodesFollowSizeAndPeriods) {
 }
 
 TEST(Summary, CountsWhatTheClientHolds) {
-  const ClientData client = example();
+  const ClientData client = tied_client();
   const ClientSummary summary = summarise(client);
   RealisationRules rules;
   rules.pooled = true;

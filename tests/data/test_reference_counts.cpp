@@ -5,12 +5,14 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <numeric>
 
 #include "data/dataset.hpp"
 #include "data/realisation.hpp"
+#include "plans.hpp"
 
 using namespace fedpp::data;
+using test::load_all;
+using test::planned;
 namespace config = fedpp::config;
 
 namespace {
@@ -27,18 +29,6 @@ config::Data population(const std::string& name) {
   options.train = {shared(name + "/train.csv.gz")};
   options.test = {shared(name + "/test.csv.gz")};
   return options;
-}
-
-Plan planned(const config::Data& options, std::uint64_t seed = 1) {
-  Plan plan = make_plan(options, 100, seed);
-  finish_plan(plan, local_extents(plan, {}));
-  return plan;
-}
-
-std::vector<ClientData> load_all(const Plan& plan) {
-  std::vector<std::int64_t> clients(plan.clients());
-  std::iota(clients.begin(), clients.end(), 0);
-  return load_clients(plan, clients);
 }
 
 /// Score of one constant rate a client, from the realisations alone (spec 3.3).

@@ -69,7 +69,7 @@ class FullDisk(Disk):
         (self.small / "filler").unlink()
         told = self.log()
         self.assertIn("No space left on device", told)
-        self.assertIn("tried again after the next round", told)
+        self.assertIn("tried again after the first round that ends 1 s on", told)
         rounds = len(self.log().splitlines())
         self.wait_for(lambda: len(self.log().splitlines()) > rounds + 20, process)
         self.assertIsNone(process.poll(), self.log())

@@ -2,11 +2,14 @@
 // writes it.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "federation/aggregator.hpp"
 #include "federation/gaussian.hpp"
 
 namespace fedpp::federation::reference {
@@ -74,6 +77,12 @@ inline double mmd_objective(const Case& input, std::size_t p, double mu, double 
     sum -= 2 * input.alpha(c) * std::exp(-u * u / v) / std::sqrt(v);
   }
   return sum;
+}
+
+/// Of a test of several rules.
+inline std::string name_of(const testing::TestParamInfo<Rule>& info) {
+  const char* names[] = {"kl", "w2", "fedavg", "mmd"};
+  return names[static_cast<int>(info.param)];
 }
 
 }  // namespace fedpp::federation::reference

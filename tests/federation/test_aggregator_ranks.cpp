@@ -89,10 +89,6 @@ TEST_P(Rules, traffic_does_not_depend_on_the_number_of_clients) {
   }
 }
 
-std::string name_of(const testing::TestParamInfo<Rule>& info) {
-  const char* names[] = {"kl", "w2", "fedavg", "mmd"};
-  return names[static_cast<int>(info.param)];
-}
-
-INSTANTIATE_TEST_SUITE_P(Aggregator, Rules, testing::Values(Rule::kl, Rule::w2, Rule::fedavg, Rule::mmd), name_of);
+INSTANTIATE_TEST_SUITE_P(Aggregator, Rules, testing::Values(Rule::kl, Rule::w2, Rule::fedavg, Rule::mmd),
+                         reference::name_of);
 }  // namespace

@@ -135,10 +135,6 @@ TEST(PriorsOfCommunities, clients_outside_the_graph_are_in_no_community) {
   EXPECT_EQ(community_of_each(communities, 6), (std::vector<std::int64_t>{-1, 0, -1, -1, 1, -1}));
 }
 
-std::string name_of(const testing::TestParamInfo<Rule>& info) {
-  const char* names[] = {"kl", "w2", "fedavg", "mmd"};
-  return names[static_cast<int>(info.param)];
-}
-
-INSTANTIATE_TEST_SUITE_P(Communities, OwnPriors, testing::Values(Rule::kl, Rule::w2, Rule::fedavg, Rule::mmd), name_of);
+INSTANTIATE_TEST_SUITE_P(Communities, OwnPriors, testing::Values(Rule::kl, Rule::w2, Rule::fedavg, Rule::mmd),
+                         reference::name_of);
 }  // namespace

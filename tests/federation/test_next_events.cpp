@@ -119,13 +119,15 @@ TEST_P(NextEvents, of_a_path_are_those_of_the_sequence_that_it_copies) {
     auto on_paths = starts;
     for (std::size_t k = 0; k < starts.size(); ++k) on_paths[k].path = &paths[k];
     const auto along = reader.after(starts), on = reader.after(on_paths);
+    // To rounding only: a path has fewer tokens and queries than its sequence, and a BLAS may round an entry of a
+    // product by the product's shape (OpenBLAS on Zen does).
     for (std::size_t k = 0; k < starts.size(); ++k) {
-      EXPECT_EQ(on[k].expectation(), along[k].expectation()) << k;
-      EXPECT_EQ(reader.after({on_paths[k]})[0].expectation(), along[k].expectation()) << k;
+      EXPECT_NEAR(on[k].expectation() / along[k].expectation(), 1, 1e-12) << k;
+      EXPECT_NEAR(reader.after({on_paths[k]})[0].expectation() / along[k].expectation(), 1, 1e-12) << k;
     }
     // The same number of events at other times is another history.
     for (double& t : paths[0].times) t -= 0.5 * (starts[0].from - t);
-    EXPECT_NE(reader.after(on_paths)[0].expectation(), along[0].expectation());
+    EXPECT_GT(std::fabs(reader.after(on_paths)[0].expectation() / along[0].expectation() - 1), 1e-9);
   }
 }
 

@@ -120,10 +120,5 @@ TEST_P(RobustRules, of_clients_that_agree_all_estimators_give_the_same) {
   }
 }
 
-std::string name_of(const testing::TestParamInfo<Rule>& info) {
-  const char* names[] = {"kl", "w2", "fedavg"};
-  return names[static_cast<int>(info.param)];
-}
-
-INSTANTIATE_TEST_SUITE_P(Robust, RobustRules, testing::Values(Rule::kl, Rule::w2, Rule::fedavg), name_of);
+INSTANTIATE_TEST_SUITE_P(Robust, RobustRules, testing::Values(Rule::kl, Rule::w2, Rule::fedavg), reference::name_of);
 }  // namespace

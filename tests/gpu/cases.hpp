@@ -35,6 +35,9 @@ class DenseChoice {
   testing::ScopedTrace trace_;
 };
 
+/// A deep kernel of 8 features on a window of 100.
+inline const reference::Kernel kDeep{true, 8, 100, {}};
+
 /// Sizes of one realisation: M, N events and Q nodes.
 struct Size {
   int inducing, events, nodes;

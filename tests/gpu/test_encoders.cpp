@@ -11,6 +11,7 @@
 #include "gpu/cases.hpp"
 #include "gpu/encoder_reference.hpp"
 
+namespace fedpp::encoder_tests {
 namespace {
 
 using namespace fedpp;
@@ -736,3 +737,4 @@ TEST_P(Encoders, leave_out_what_is_not_in_the_mini_batch) {
 }
 
 }  // namespace
+}  // namespace fedpp::encoder_tests

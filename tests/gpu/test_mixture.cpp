@@ -7,9 +7,9 @@
 namespace {
 using namespace fedpp;
 using test::host;
+using test::kDeep;
 using Vector = std::vector<double>;
 
-const reference::Kernel kDeep{true, 8, 100, {}};
 constexpr int kModels = 3;
 
 /// Two clients, of one and of three samples, that own models 2 and 0 of three; only the first takes the step where

@@ -17,11 +17,10 @@ using gpu::DrawKey;
 using reference::Kernel;
 using test::DeviceBatch;
 using test::host;
+using test::kDeep;
 using test::RandomClients;
 using test::Size;
 using Vector = std::vector<double>;
-
-const Kernel kDeep{true, 8, 100, {}};
 
 /// A batch of clients by their global numbers, with r = 2 + 0.01 j and delta = 0.5 + 0.01 j.
 struct Drawing {

@@ -9,7 +9,7 @@ namespace {
 
 using namespace fedpp;
 
-model::LocalOptions options() {
+model::LocalOptions fit_options() {
   model::LocalOptions o;
   o.training.samples = 2;
   return o;
@@ -21,7 +21,7 @@ std::vector<model::Client> restarted(const std::vector<std::int64_t>& ids) {
   for (const auto id : ids) clients.push_back(test::small_client(id));
   std::vector<model::Client*> pointers;
   for (auto& c : clients) pointers.push_back(&c);
-  for (int round = 0; round < 2; ++round) model::local_update(pointers, test::small_prior(), options(), 3, round);
+  for (int round = 0; round < 2; ++round) model::local_update(pointers, test::small_prior(), fit_options(), 3, round);
   for (auto& c : clients) {
     const auto fresh = test::small_client(c.id).state;
     c.state.v_mean = fresh.v_mean;
@@ -35,7 +35,7 @@ std::vector<model::Client> restarted(const std::vector<std::int64_t>& ids) {
 void fit(std::vector<model::Client>& clients, int steps, double workspace_mb = 128) {
   std::vector<model::Client*> pointers;
   for (auto& c : clients) pointers.push_back(&c);
-  auto o = options();
+  auto o = fit_options();
   o.workspace_mb = workspace_mb;
   model::fit_latent(pointers, test::small_prior(), o, steps, 3);
 }

@@ -9,7 +9,7 @@
 namespace {
 using namespace fedpp;
 
-model::LocalOptions options() {
+model::LocalOptions loss_options() {
   model::LocalOptions options;
   options.training.samples = 3;
   return options;
@@ -25,7 +25,7 @@ std::vector<model::Client> trained(const std::vector<int>& ids, gpu::EncoderKind
   std::vector<model::Client*> participants;
   for (auto& client : clients) participants.push_back(&client);
   const auto prior = model::initial_prior(model, clients[0].embedding, 5);
-  for (const auto& report : model::local_update(participants, prior, options(), 5, 0))
+  for (const auto& report : model::local_update(participants, prior, loss_options(), 5, 0))
     EXPECT_FALSE(report.failure.has_value());
   return clients;
 }
@@ -50,7 +50,7 @@ class LossGradients : public testing::TestWithParam<gpu::EncoderKind> {};
 
 TEST_P(LossGradients, are_the_differences_of_the_loss_under_the_same_draws) {
   const auto clients = trained({1, 2}, GetParam());
-  model::LossGradient loss(pointers(clients), options());
+  model::LossGradient loss(pointers(clients), loss_options());
   std::vector<model::WeightPosterior> weights;
   for (const auto& client : clients) weights.push_back(elsewhere(client));
   const auto here = loss.at(weights, 7, 3);  // the E-step
@@ -81,13 +81,13 @@ TEST(Loss, is_the_negative_elbo_that_an_epoch_reports_up_to_its_draws) {
   const auto clients = trained({2}, gpu::EncoderKind::kDeepKernel);
   auto sharp = clients[0].state.weights;
   for (double& sd : sharp.sd) sd = 1e-9;  // so that no draw matters
-  auto training = options();
+  auto training = loss_options();
   training.training.epochs = 1;
   training.training.prior_weight = 0;
   auto trained_on = clients[0];
   trained_on.state.weights = sharp;
   const double elbo = model::local_update({&trained_on}, sharp, training, 5, 1)[0].elbo;
-  EXPECT_NEAR(model::LossGradient(pointers(clients), options()).at({sharp}, 5, 1)[0].value, -elbo,
+  EXPECT_NEAR(model::LossGradient(pointers(clients), loss_options()).at({sharp}, 5, 1)[0].value, -elbo,
               1e-6 * std::fabs(elbo));
 }
 
@@ -96,8 +96,8 @@ TEST(Loss, does_not_depend_on_company_nor_on_former_calls_and_leaves_the_client_
   const auto before = test::state_of(clients[1]);
   std::vector<model::WeightPosterior> weights;
   for (const auto& client : clients) weights.push_back(elsewhere(client));
-  const auto together = model::LossGradient(pointers(clients), options()).at(weights, 7, 3);
-  model::LossGradient alone({&clients[1]}, options());
+  const auto together = model::LossGradient(pointers(clients), loss_options()).at(weights, 7, 3);
+  model::LossGradient alone({&clients[1]}, loss_options());
   const auto one = alone.at({weights[1]}, 7, 3);
   EXPECT_EQ(together[1].value, one[0].value);
   EXPECT_EQ(together[1].by_mean, one[0].by_mean);
@@ -109,7 +109,7 @@ TEST(Loss, does_not_depend_on_company_nor_on_former_calls_and_leaves_the_client_
 
 TEST(Loss, falls_along_its_gradient) {
   const auto clients = trained({1, 3}, gpu::EncoderKind::kDeepKernel);
-  model::LossGradient loss(pointers(clients), options());
+  model::LossGradient loss(pointers(clients), loss_options());
   std::vector<model::WeightPosterior> weights;
   for (const auto& client : clients) weights.push_back(elsewhere(client));
   const auto here = loss.at(weights, 7, 3);
@@ -127,7 +127,7 @@ TEST(Loss, of_weights_that_cannot_be_factorised_is_not_a_number) {
   const auto clients = trained({1, 2}, gpu::EncoderKind::kDeepKernel);
   std::vector<model::WeightPosterior> weights{clients[0].state.weights, clients[1].state.weights};
   weights[0].mean[0] = std::nan("");
-  const auto losses = model::LossGradient(pointers(clients), options()).at(weights, 7, 3);
+  const auto losses = model::LossGradient(pointers(clients), loss_options()).at(weights, 7, 3);
   EXPECT_TRUE(std::isnan(losses[0].value));
   EXPECT_TRUE(std::isfinite(losses[1].value));
 }

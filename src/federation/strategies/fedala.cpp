@@ -17,8 +17,8 @@ namespace fedpp::federation {
 
 namespace {
 
-constexpr int kMostSteps = 20;     // when W is learned for the first time
-constexpr double kSettled = 0.01;  // largest change of an element of W in a step
+constexpr int kMostSteps = 20;           // when W is learned for the first time
+constexpr double kSettledChange = 0.01;  // largest change of an element of W in a step
 
 model::WeightPosterior mixed(const model::WeightPosterior& own, const model::WeightPosterior& received,
                              const std::vector<double>& share) {
@@ -74,8 +74,9 @@ class FedAla final : public Strategy {
       const auto losses = loss.at(starts, work.seed, work.round);
       for (std::size_t k = 0; k < clients.size(); ++k)
         if (steps_left[k] > 0)
-          steps_left[k] =
-              step(clients[k]->state, work.received.of(clients[k]->id), losses[k]) > kSettled ? steps_left[k] - 1 : 0;
+          steps_left[k] = step(clients[k]->state, work.received.of(clients[k]->id), losses[k]) > kSettledChange
+                              ? steps_left[k] - 1
+                              : 0;
     }
   }
 

@@ -1,0 +1,26 @@
+// A finished plan and all its clients, as one rank has them.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "data/dataset.hpp"
+
+namespace fedpp::data::test {
+
+inline std::vector<std::int64_t> all_clients(const Plan& plan) {
+  std::vector<std::int64_t> clients(plan.clients());
+  std::iota(clients.begin(), clients.end(), 0);
+  return clients;
+}
+
+inline Plan planned(const config::Data& options, std::uint64_t seed = 1) {
+  Plan plan = make_plan(options, 100, seed);
+  finish_plan(plan, local_extents(plan, all_clients(plan)));
+  return plan;
+}
+
+inline std::vector<ClientData> load_all(const Plan& plan) { return load_clients(plan, all_clients(plan)); }
+
+}  // namespace fedpp::data::test
