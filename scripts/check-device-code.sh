@@ -10,14 +10,17 @@ nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 objects=$(mktemp -d)
 trap 'rm -rf "$objects"' EXIT
 
+# Several sources a compilation, as scripts/build.sh has them: their headers are read once.
 compile() {
-  local source=$1
+  local unit=$objects/unit-$1.cpp
+  shift
+  printf '#include "%s"\n' "${@/#/$PWD/}" >"$unit"
   "$nvcc" -x cu -std=c++20 --extended-lambda --expt-relaxed-constexpr -arch="sm_$arch" -Xcompiler -fopenmp \
-    -DFMT_CONSTEVAL= -DFMT_USE_CONSTEXPR=1 -isystem "$headers" -I. -Isrc -c "$source" -o "$objects/$(echo "$source" | tr / _).o" &&
-    echo "  sm_$arch  $source"
+    -DFMT_CONSTEVAL= -DFMT_USE_CONSTEXPR=1 -isystem "$headers" -I. -Isrc -c "$unit" -o "$unit.o" &&
+    printf "  sm_$arch  %s\n" "$@"
 }
 export -f compile
 export nvcc arch headers objects
 sources=(gpu/*.cpp src/model/*.cpp bench/dense.cpp bench/machine.cpp)
-printf '%s\0' "${sources[@]}" | xargs -0 -n 1 -P "${FEDPP_BUILD_JOBS:-$(nproc)}" bash -c 'compile "$0"'
+printf '%s\0' "${sources[@]}" | xargs -0 -n 6 -P "${FEDPP_BUILD_JOBS:-$(nproc)}" bash -c 'compile $$ "$@"' compile
 echo "check-device-code: ${#sources[@]} sources compile for sm_$arch"

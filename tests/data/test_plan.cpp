@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +28,7 @@ std::string lists_csv(int types, int lists, std::uint64_t seed) {
   for (int l = 0; l < types * lists; ++l) {
     double t = 10 * random.uniform();
     for (int i = 0; i < 4 + l % 7; ++i) {
-      text += std::to_string(l) + "," + std::to_string(t) + "," + std::to_string(l % types) + "\n";
+      text += fmt::format("{},{:.6f},{}\n", l, t, l % types);
       t += 10 * random.uniform();
     }
   }
@@ -41,7 +42,7 @@ std::string whole_csv(int types, int sequences, int events, std::uint64_t seed) 
   for (int s = 0; s < sequences; ++s) {
     double t = 10 * random.uniform();
     for (int i = 0; i < events; ++i) {
-      text += std::to_string(s) + "," + std::to_string(t) + "," + std::to_string(random.below(types)) + "\n";
+      text += fmt::format("{},{:.6f},{}\n", s, t, random.below(types));
       t += random.exponential();
     }
   }
