@@ -73,7 +73,7 @@ const std::vector<Step>& steps() {
       {"augment", augment_cost, [](auto& e, auto& p) { gpu::augment(e, p.batch(), p.fields()); }},
       {"variational", gpu::variational_cost,
        [](auto& e, auto& p) { gpu::update_variational(e, p.batch(), p.fields()); }},
-      {"e_step", e_step_alone_cost, [](auto& e, auto& p) { model::e_step(e, p.batch(), p.fields()); }},
+      {"e_step", e_step_alone_cost, [](auto& e, auto& p) { model::e_steps(e, p.batch(), p.fields(), 1); }},
       {"adjoint", [](const auto& c, const auto& r) { return gpu::adjoint_cost(c, r) + gpu::embed_adjoint_cost(c, r); },
        [](auto& e, auto& p) { gpu::adjoint(e, p.batch(), p.fields(), p.encoder()); }},
       {"local_epoch", gpu::local_epoch_cost, [](auto& e, auto& p) { p.epoch(e); }},

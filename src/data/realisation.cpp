@@ -4,6 +4,7 @@
 #include <array>
 #include <cassert>
 #include <cmath>
+#include <limits>
 
 #include "data/dataset.hpp"
 #include "data/exposure.hpp"
@@ -14,11 +15,13 @@ namespace {
 
 constexpr std::int64_t kFewestNodes = 8;
 constexpr std::int64_t kNodesPerPeriod = 10;
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// Streams laid over each other, on the model's clock.
 struct Superposition {
   std::vector<MarkedEvent> events;
   std::vector<Interval> windows;
+  Interval trained{kNever, -kNever};  ///< from the first training window's start to the last one's end
 
   void add(const ClientSequence& sequence, const RealisationRules& rules, std::span<const Split> splits) {
     const Clock& clock = rules.clock;
@@ -31,14 +34,21 @@ struct Superposition {
       const Interval mapped{to_model(clock, sequence, window.start), to_model(clock, sequence, window.end)};
       if (mapped.start < mapped.end) windows.push_back(mapped);
     }
+    for (const Interval& window : sequence.windows[kTrain])
+      trained = {std::min(trained.start, to_model(clock, sequence, window.start)),
+                 std::max(trained.end, to_model(clock, sequence, window.end))};
   }
 };
 
-/// Cells of two inducing points' spacing (pooled) or four (per sequence), and no longer than a period.
-std::int64_t chosen_nodes(const StepFunction& weight, const RealisationRules& rules) {
-  std::int64_t nodes = std::max(kFewestNodes, (rules.pooled ? 4 : 2) * rules.inducing);
-  if (rules.period > 0 && !weight.edges.empty()) {
-    const double periods = (weight.edges.back() - weight.edges.front()) / rules.period;
+/// Cells of two inducing points' spacing (pooled) or four (per sequence), and no longer than a period. The inducing
+/// points lie on the training windows: windows held out that are shorter take as many fewer.
+std::int64_t chosen_nodes(const StepFunction& weight, const Interval& trained, const RealisationRules& rules) {
+  const double span = weight.edges.empty() ? 0 : weight.edges.back() - weight.edges.front();
+  const double share = trained.end > trained.start ? std::min(1.0, span / (trained.end - trained.start)) : 1;
+  const auto wanted = static_cast<double>((rules.pooled ? 4 : 2) * rules.inducing);
+  std::int64_t nodes = std::max(kFewestNodes, static_cast<std::int64_t>(std::ceil(share * wanted)));
+  if (rules.period > 0) {
+    const double periods = span / rules.period;
     nodes = std::max(nodes, kNodesPerPeriod * static_cast<std::int64_t>(std::ceil(periods)));
   }
   return nodes;
@@ -57,7 +67,7 @@ Realisation realise(Superposition streams, const RealisationRules& rules, double
     assert(count > 0 && "an event outside the windows of its own stream");
     result.log_offsets.push_back((rules.superposed ? std::log(count) : 0) + std::log(rules.clock.scale));
   }
-  Quadrature rule = quadrature(weight, rules.nodes > 0 ? rules.nodes : chosen_nodes(weight, rules));
+  Quadrature rule = quadrature(weight, rules.nodes > 0 ? rules.nodes : chosen_nodes(weight, streams.trained, rules));
   result.nodes = std::move(rule.nodes);
   result.node_weights = std::move(rule.weights);
   for (double& w : result.node_weights) w *= tempering;

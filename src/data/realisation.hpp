@@ -20,7 +20,8 @@ struct RealisationRules {
   bool unit_exposure = false;  ///< pooled: exposure 1 wherever there is any ('published-code')
   bool superposed = false;     ///< a score is of the superposed streams ('population'): events take log e(t)
   Clock clock;
-  std::int64_t nodes = 0;      ///< quadrature nodes of a realisation; 0: about 4 M pooled, 2 M per sequence
+  std::int64_t nodes = 0;  ///< quadrature nodes of a realisation; 0: about 4 M pooled, 2 M per sequence, on held-out
+                           ///< windows shorter than the training windows as many fewer
   std::int64_t inducing = 50;  ///< M
   bool history = false;        ///< the encoder reads it: streams stay apart (data/history.hpp)
   GapScale gaps;               ///< with a history

@@ -25,6 +25,12 @@ int clients_above(const ModelScores& ours, const ModelScores& other) {
 
 }  // namespace
 
+void leave_out(ScoreTable& table, const std::vector<std::int64_t>& clients) {
+  for (ModelScores& model : table.models)
+    for (ClientScore& client : model.clients)
+      if (std::find(clients.begin(), clients.end(), client.client) != clients.end()) client.score = {};
+}
+
 std::size_t winner(const ScoreTable& table) {
   assert(!table.models.empty());
   std::size_t best = 0;

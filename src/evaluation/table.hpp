@@ -22,6 +22,9 @@ struct ScoreTable {
   std::vector<ModelScores> models;
 };
 
+/// Takes clients that ours cannot score out of every model's sums: all models are of the same events.
+void leave_out(ScoreTable& table, const std::vector<std::int64_t>& clients);
+
 /// Index of the model with the highest headline score over all clients' events; NaN never wins.
 std::size_t winner(const ScoreTable& table);
 
@@ -31,7 +34,7 @@ std::size_t winner(const ScoreTable& table);
 std::string to_text(const ScoreTable& table);
 
 /// {protocol, unit, events, winner, models: [{name, headline, plug_in, per_client: [{client, headline, plug_in,
-/// events}]}]}, scores per test event; a client without test events has null.
+/// events}]}]}, scores per test event; a client without test events, or left out, has null.
 nlohmann::json to_json(const ScoreTable& table);
 
 }  // namespace fedpp::evaluation

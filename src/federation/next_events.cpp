@@ -125,39 +125,57 @@ std::vector<evaluation::NextEvent> NextEventReader::after(const std::vector<GapS
   return result;
 }
 
-evaluation::GapTable next_event_errors(Session& session, const model::Priors& theta) {
+namespace {
+
+constexpr std::size_t kSums = 1 + 2 * kPredictors.size();  // of a client and split: steps, then squares and absolutes
+
+/// [held-out split][kSums] of one client.
+std::vector<double> error_sums(const Session& session, const OwnedClient& client, const model::Priors& theta,
+                               const evaluation::GapGrid& grid) {
   const auto& clock = session.plan().clock;
-  const auto grid = next_event_grid(session), file_grid = in_file_unit(grid, clock.scale);
-  constexpr std::size_t kSums = 1 + 2 * kPredictors.size();  // of a client and split: steps, then squares and absolutes
+  const NextEventReader reader(session, client, theta, grid);
+  const auto typical = evaluation::typical_gap(client.data);
+  std::vector<double> sums;
+  for (const auto split : kHeldOut) {
+    const auto steps = evaluation::gap_steps(client.data, split);
+    std::vector<GapStart> starts;
+    for (const auto& step : steps)
+      starts.push_back(
+          {step.sequence, step.before, data::to_model(clock, client.data.sequences[step.sequence], step.previous)});
+    const auto ours = reader.after(starts);
+    const auto hawkes = evaluation::hawkes_gaps(client.data, steps, in_file_unit(grid, clock.scale));
+    std::array<evaluation::GapErrors, kPredictors.size()> errors{};
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const std::array<double, kPredictors.size()> predicted{ours[i].expectation() / clock.scale,
+                                                             ours[i].quantile(0.5) / clock.scale, typical.mean,
+                                                             typical.median, hawkes[i]};
+      for (std::size_t p = 0; p < predicted.size(); ++p) errors[p].add(predicted[p], steps[i].gap);
+    }
+    sums.push_back(static_cast<double>(steps.size()));
+    for (const auto& e : errors) sums.insert(sums.end(), {e.squares, e.absolute});
+  }
+  return sums;
+}
+
+}  // namespace
+
+evaluation::GapTable next_event_errors(Session& session, const model::Priors& theta) {
+  const auto grid = next_event_grid(session);
   std::vector<double> mine;
   mpi::together(session.world(), [&] {
     for (const auto& client : session.owned()) {
-      const NextEventReader reader(session, client, theta, grid);
-      const auto typical = evaluation::typical_gap(client.data);
-      for (const auto split : kHeldOut) {
-        const auto steps = evaluation::gap_steps(client.data, split);
-        std::vector<GapStart> starts;
-        for (const auto& step : steps)
-          starts.push_back(
-              {step.sequence, step.before, data::to_model(clock, client.data.sequences[step.sequence], step.previous)});
-        const auto ours = reader.after(starts);
-        const auto hawkes = evaluation::hawkes_gaps(client.data, steps, file_grid);
-        std::array<evaluation::GapErrors, kPredictors.size()> errors{};
-        for (std::size_t i = 0; i < steps.size(); ++i) {
-          const std::array<double, kPredictors.size()> predicted{ours[i].expectation() / clock.scale,
-                                                                 ours[i].quantile(0.5) / clock.scale, typical.mean,
-                                                                 typical.median, hawkes[i]};
-          for (std::size_t p = 0; p < predicted.size(); ++p) errors[p].add(predicted[p], steps[i].gap);
-        }
-        mine.push_back(static_cast<double>(steps.size()));
-        for (const auto& e : errors) mine.insert(mine.end(), {e.squares, e.absolute});
+      std::vector<double> sums(kHeldOut.size() * kSums, 0.0);
+      try {
+        sums = error_sums(session, client, theta, grid);
+      } catch (const model::PredictionError&) {  // TestResult::unscored names it
       }
+      mine.insert(mine.end(), sums.begin(), sums.end());
     }
   });
   const auto all = session.share(mine, kHeldOut.size() * kSums, "scores");
   evaluation::GapTable table;
   table.unit = session.config().data.time_unit;
-  table.horizon = grid.horizon() / clock.scale;
+  table.horizon = grid.horizon() / session.plan().clock.scale;
   for (const auto* name : kPredictors) table.rows.push_back({name, {}});
   for (std::size_t at = 0; at < all.size();)
     for (std::size_t split = 0; split < kHeldOut.size(); ++split, at += kSums) {

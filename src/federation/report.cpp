@@ -1,6 +1,7 @@
 #include "federation/report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -77,9 +78,18 @@ Scores score_states(Session& session, const RunState& state, bool best) {
   if (session.config().evaluation.trivial_models)
     for (auto& model : trivial_models(session)) table.models.push_back(std::move(model));
 
+  evaluation::leave_out(table, result.unscored);
+
   Scores scores;
   scores.table = evaluation::to_text(table);
   scores.json["scores"] = evaluation::to_json(table);
+  scores.unscored = result.unscored;
+  if (!result.unscored.empty()) {
+    scores.json["unscored_clients"] = result.unscored;
+    scores.table += fmt::format(
+        "\nNot scored, as no prediction from their weights is a number: clients {}. Nothing above counts them.",
+        fmt::join(result.unscored, ", "));
+  }
   if (!session.hostile().empty()) {
     evaluation::Score honest;
     for (std::int64_t c = 0; c < session.clients(); ++c)
@@ -133,7 +143,8 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
   const auto& directory = config.output.directory;
   auto scores = phases.time("evaluate", [&] { return score_states(session, state, true); });
   std::vector<std::int64_t> clients;
-  for (std::int64_t c = 0; c < std::min(config.evaluation.curve_clients, session.clients()); ++c) clients.push_back(c);
+  for (std::int64_t c = 0; c < std::min(config.evaluation.curve_clients, session.clients()); ++c)
+    if (!std::binary_search(scores.unscored.begin(), scores.unscored.end(), c)) clients.push_back(c);
   phases.time("curves", [&] {
     std::vector<model::ClientState> last;
     for (const auto& client : session.owned()) last.push_back(client.model.state);

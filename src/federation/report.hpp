@@ -19,6 +19,7 @@ std::string describe(Session& session);
 struct Scores {
   std::string table;
   nlohmann::json json;
+  std::vector<std::int64_t> unscored;  ///< TestResult::unscored of the first state
   std::vector<std::int64_t> uniforms;  ///< TestResult::uniforms of the first state
 };
 Scores score_states(Session& session, const RunState& state, bool best);

@@ -206,10 +206,12 @@ class Trainer {
         due.push_back(c);
     }
     std::vector<double> headline, events;
+    std::int64_t failed = 0;
     mpi::together(world_, [&] {
       const auto scores = validation_scores(session_, due, state_.theta);
       for (std::size_t k = 0; k < due.size(); ++k) state_.validation[due[k]] = scores[k];
       for (const auto& [client, score] : state_.validation) {
+        failed += std::isnan(score.headline);
         if (!(score.events > 0) || !std::isfinite(score.headline) || session_.hostile(client)) continue;
         headline.push_back(score.headline);
         events.push_back(score.events);
@@ -217,6 +219,10 @@ class Trainer {
     });
     const double score =
         session_.exact_total(headline, "validation scores") / session_.exact_total(events, "validation scores");
+    if (const auto all = world_.allreduce(failed, mpi::Op::sum, "validation scores"); all > 0)
+      progress_.line(
+          fmt::format("round {}: {} client{} without a validation score: no prediction from {} weights is a number",
+                      round + 1, all, all == 1 ? "" : "s", all == 1 ? "its" : "their"));
     if (state_.stopping.enter(round, score)) {
       state_.best_theta = state_.theta;
       for (const auto& client : session_.owned()) state_.best_clients[client.data.id] = client.model.state;

@@ -134,12 +134,22 @@ std::vector<evaluation::Score> validation_scores(Session& session, const std::ve
     scored.push_back(scoring_client(session, client, data::kValidation));
   }
   for (std::size_t k = 0; k < clients.size(); ++k) requests.push_back({&scored[k], {&held_out[k]}});
-  const auto predictions =
-      model::predict(requests, theta, prediction_options(session.config(), kValidationSamples, kValidationSteps));
+  const auto options = prediction_options(session.config(), kValidationSamples, kValidationSteps);
   std::vector<evaluation::Score> scores(clients.size());
-  for (std::size_t k = 0; k < clients.size(); ++k)
+  const auto score = [&](std::size_t k, const std::vector<std::vector<model::RealisationPrediction>>& prediction) {
     for (std::size_t i = 0; i < held_out[k].size(); ++i)
-      scores[k] += score_of(session.protocol(), held_out[k][i], predictions[k][0][i]);
+      scores[k] += score_of(session.protocol(), held_out[k][i], prediction[0][i]);
+  };
+  try {
+    const auto predictions = model::predict(requests, theta, options);
+    for (std::size_t k = 0; k < clients.size(); ++k) score(k, predictions[k]);
+  } catch (const model::PredictionError&) {  // one by one: no client's bits depend on the others in its batch
+    for (std::size_t k = 0; k < clients.size(); ++k) try {
+        score(k, model::predict({requests[k]}, theta, options)[0]);
+      } catch (const model::PredictionError&) {
+        scores[k] = {std::nan(""), std::nan(""), 0};
+      }
+  }
   return scores;
 }
 
@@ -154,27 +164,35 @@ TestResult test_scores(Session& session, const model::Priors& theta) {
          session.owned()) {  // one at a time: a client's realisations are batch enough, and memory is bounded
       const auto scored = scoring_client(session, client, data::kTest);
       const auto held_out = data::held_out_realisations(client.data, session.rules(), data::kTest);
-      const auto prediction = model::predict({{&scored, {&held_out}}}, theta, options)[0][0];
       evaluation::Score score;
       std::vector<double> increments;
+      std::vector<model::RealisationPrediction> prediction;
+      try {
+        prediction = model::predict({{&scored, {&held_out}}}, theta, options)[0][0];
+      } catch (const model::PredictionError&) {
+        sums.insert(sums.end(), {0, 0, 0, 1});
+        ks.push_back(std::nan(""));
+        continue;
+      }
       for (std::size_t i = 0; i < held_out.size(); ++i) {
         score += score_of(session.protocol(), held_out[i], prediction[i]);
         if (held_out[i].events.empty()) continue;
         const auto part = increments_of(held_out[i], prediction[i], session.seed());
         increments.insert(increments.end(), part.begin(), part.end());
       }
-      sums.insert(sums.end(), {score.headline, score.plug_in, score.events});
+      sums.insert(sums.end(), {score.headline, score.plug_in, score.events, 0});
       ks.push_back(increments.empty() ? std::numeric_limits<double>::quiet_NaN()
                                       : evaluation::ks_distance_from_exponential(increments));
       for (const double x : increments)
         ++result.uniforms[std::min(static_cast<int>(-std::expm1(-x) * kCalibrationBins), kCalibrationBins - 1)];
     }
   });
-  const auto all = session.share(sums, 3, "scores");
+  const auto all = session.share(sums, 4, "scores");
   for (std::int64_t c = 0; c < session.clients(); ++c) {
-    result.headline.push_back(all[3 * c]);
-    result.plug_in.push_back(all[3 * c + 1]);
-    result.events.push_back(all[3 * c + 2]);
+    result.headline.push_back(all[4 * c]);
+    result.plug_in.push_back(all[4 * c + 1]);
+    result.events.push_back(all[4 * c + 2]);
+    if (all[4 * c + 3] > 0) result.unscored.push_back(c);
   }
   result.ks = session.share(ks, 1, "scores");
   session.world().allreduce(std::span<std::int64_t>(result.uniforms), mpi::Op::sum, "scores");

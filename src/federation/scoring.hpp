@@ -34,12 +34,13 @@ std::vector<data::Realisation> validation_windows(const Session& session, const 
                                                   data::ValidationHalf half);
 
 /// A client's score on its validation windows that rank rounds, as the test score but with fewer samples and E-steps;
-/// NaN where it has none.
+/// NaN where its predictions fail (model::PredictionError): one client's weights end nobody's run.
 std::vector<evaluation::Score> validation_scores(Session& session, const std::vector<std::int64_t>& clients,
                                                  const model::Priors& theta);
 
 struct TestResult {
-  std::vector<double> headline, plug_in, events;  ///< [C] sums, on every rank
+  std::vector<double> headline, plug_in, events;  ///< [C] sums, on every rank; 0 where the predictions fail
+  std::vector<std::int64_t> unscored;             ///< clients whose predictions fail
   std::vector<double> ks;                         ///< [C] Kolmogorov-Smirnov distances, NaN without enough events
   /// Rescaled increments x of all clients' test events as counts of u = 1 - exp(-x) in equal bins of [0, 1]: uniform
   /// under the truth. Only counts leave the ranks.

@@ -13,16 +13,20 @@
 
 namespace fedpp::model {
 
-void e_step(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, double offset_precision) {
+void e_steps(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, int count,
+             double offset_precision) {
+  if (count == 0) return;
   gpu::moments(exec, batch, fields);
   gpu::augment(exec, batch, fields);
-  gpu::update_variational(exec, batch, fields);
-  gpu::moments(exec, batch, fields);
-  gpu::augment(exec, batch, fields);
-  gpu::update_rate(exec, batch, fields);
-  gpu::augment(exec, batch, fields);
-  gpu::update_offset(exec, batch, fields, offset_precision);
-  gpu::augment(exec, batch, fields, /*with_bound=*/true);
+  for (int step = 0; step < count; ++step) {  // each leaves moments and augmentation as the next one wants them
+    gpu::update_variational(exec, batch, fields);
+    gpu::moments(exec, batch, fields);
+    gpu::augment(exec, batch, fields);
+    gpu::update_rate(exec, batch, fields);
+    gpu::augment(exec, batch, fields);
+    gpu::update_offset(exec, batch, fields, offset_precision);
+    gpu::augment(exec, batch, fields, /*with_bound=*/step + 1 == count);
+  }
 }
 
 void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields,
@@ -38,7 +42,7 @@ void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fiel
   gpu::embed(exec, batch, fields, encoder);
   gpu::factorise(exec, batch, fields);
   gpu::features(exec, batch, fields);
-  e_step(exec, batch, fields);
+  e_steps(exec, batch, fields, 1);
   gpu::elbo(exec, batch, fields);
   gpu::prior_divergence(exec, batch, fields, adam, adam_options);
   // Stochastic steps: one, or one per mini-batch, with fresh samples after the first.
@@ -251,7 +255,7 @@ void fit_latent(const std::vector<Client*>& clients, const Priors& priors, const
     gpu::embed(exec, b, f, block.encoder());
     gpu::factorise(exec, b, f);
     gpu::features(exec, b, f);
-    for (int step = 0; step < e_steps; ++step) e_step(exec, b, f);
+    model::e_steps(exec, b, f, e_steps);
     exec.fence();
     std::vector<int> info;
     gpu::to_host(f.info, info);

@@ -58,8 +58,9 @@ void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fiel
                  const LocalOptions& options, gpu::DrawKey key, int steps, const gpu::Alignment* alignment = nullptr,
                  const gpu::Mixture* mixture = nullptr);
 
-/// The E-step alone: 1.3, q(v), 1.3, m, 1.3, nu, 1.3. Features must be current. `offset_precision`: of a prior N(0, .)
-/// on nu.
-void e_step(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, double offset_precision = 0);
+/// E-steps alone, the weights held: 1.3, then `count` times q(v), 1.3, m, 1.3, nu, 1.3. Features must be current.
+/// `offset_precision`: of a prior N(0, .) on nu.
+void e_steps(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, int count,
+             double offset_precision = 0);
 
 }  // namespace fedpp::model

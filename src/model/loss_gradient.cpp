@@ -36,7 +36,7 @@ std::vector<Loss> LossGradient::at(const std::vector<WeightPosterior>& weights, 
   gpu::features(exec_, b, f);
   gpu::moments(exec_, b, f);
   gpu::augment(exec_, b, f, /*with_bound=*/true);
-  for (int step = 0; step < e_steps; ++step) e_step(exec_, b, f);
+  model::e_steps(exec_, b, f, e_steps);
   gpu::elbo(exec_, b, f);
   gpu::adjoint(exec_, b, f, batch_.encoder());
   gpu::posterior_gradient(exec_, b, f, by_mean_, by_sd_);

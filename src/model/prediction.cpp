@@ -228,7 +228,7 @@ LatentPosterior::LatentPosterior(std::vector<const Client*> clients, const Prior
   const bool bands = options.bands && options.e_steps > 0;
   if (bands) bring_offsets_back(trained);
   const double offset_precision = bands ? 1 / (kOffsetSd * kOffsetSd) : 0;
-  for (int step = 0; step < options.e_steps; ++step) e_step(exec, b, f, offset_precision);
+  e_steps(exec, b, f, options.e_steps, offset_precision);
   exec.fence();
   const int count = static_cast<int>(fitted.clients.size());
   if (bands) fitted.level = widen_to_expected_information(exec, trained, count, options.samples);
@@ -238,7 +238,7 @@ LatentPosterior::LatentPosterior(std::vector<const Client*> clients, const Prior
     for (int i = trained.realisation_begin(k); i < trained.realisation_begin(k + 1); ++i)
       for (int sample = 0; sample < options.samples; ++sample)
         if (info[static_cast<std::size_t>(i) * options.samples + sample] != 0)
-          throw UserError(fmt::format(
+          throw PredictionError(fmt::format(
               "client {}, realisation {}, sample {}: the Cholesky factorisation of K(z,z) fails at prediction even "
               "with a relative jitter of {:g}",
               fitted.clients[k]->id, i - trained.realisation_begin(k), sample, gpu::kJitterLimit));
@@ -264,7 +264,7 @@ std::vector<std::vector<RealisationPrediction>> LatentPosterior::at(
         return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
       };
       if (!finite(prediction.expected_log_intensity) || !finite(prediction.expected_intensity))
-        throw UserError(fmt::format(
+        throw PredictionError(fmt::format(
             "client {}, realisation {}: the predicted intensity is not finite; the posterior of the weights is "
             "beyond what numbers hold",
             fitted.clients[k]->id, i));

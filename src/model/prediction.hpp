@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "config/error.hpp"
 #include "model/priors.hpp"
 
 namespace fedpp::model {
@@ -16,6 +17,12 @@ struct RealisationPrediction {
   std::vector<double> mean, variance;          ///< [S][N+Q] of f given m and nu, per sample
   std::vector<double> level_variance;          ///< [S][N+Q] that nu and log m add to log lambda's; empty without bands
   double rate = 0;                             ///< m
+};
+
+/// A client whose weights are so far out that no prediction is a number: K(z,z) has no Cholesky factor, or the
+/// intensity is not finite.
+struct PredictionError : UserError {
+  using UserError::UserError;
 };
 
 struct PredictionOptions {
@@ -36,6 +43,7 @@ struct PredictionOptions {
 class LatentPosterior {
  public:
   /// The clients must outlive this; their fields together must fit into memory (predict cuts them into blocks).
+  /// \throws PredictionError, as at()
   LatentPosterior(std::vector<const Client*> clients, const Priors& priors, const PredictionOptions& options);
   ~LatentPosterior();
   LatentPosterior(LatentPosterior&&) noexcept;
@@ -55,7 +63,7 @@ struct PredictionRequest {
   std::vector<const std::vector<data::Realisation>*> points;  ///< sets, one entry per realisation each
 };
 
-/// Result [set][realisation] for each request, from LatentPosteriors of blocks of clients.
+/// Result [set][realisation] for each request, from LatentPosteriors of blocks of clients. \throws PredictionError
 std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::vector<PredictionRequest>& requests,
                                                                      const Priors& priors,
                                                                      const PredictionOptions& options);

@@ -174,6 +174,30 @@ TEST(Realisation, NodesFollowSizeAndPeriods) {
   EXPECT_NEAR(daily / fine, 1, 1e-6);
 }
 
+TEST(Realisation, NodesOfHeldOutWindowsLieAsDenselyAsInTraining) {
+  ClientSequence sequence;
+  sequence.times = {1, 85, 95};
+  sequence.windows[kTrain] = {{0, 80}};
+  sequence.windows[kValidation] = {{80, 90}};
+  sequence.windows[kTest] = {{90, 250}};
+  ClientData client;
+  client.sequences = {sequence};
+  RealisationRules rules;
+  rules.clock = {true, 0, 1, 100};
+  rules.inducing = 40;
+  EXPECT_EQ(training_realisations(client, rules)[0].nodes.size(), 80u);
+  EXPECT_EQ(held_out_realisations(client, rules, kValidation)[0].nodes.size(), 10u);
+  EXPECT_EQ(held_out_realisations(client, rules, kTest)[0].nodes.size(), 80u) << "never more";
+  // A function as smooth as inducing points, 2 apart, can make it: the rule on the short window errs no more.
+  const auto error = [&](const Realisation& r) {
+    double integral = 0;
+    for (std::size_t q = 0; q < r.nodes.size(); ++q) integral += r.node_weights[q] * std::sin(r.nodes[q] / 4);
+    return std::fabs(integral - 4 * (std::cos(r.span.start / 4) - std::cos(r.span.end / 4)));
+  };
+  EXPECT_LT(error(training_realisations(client, rules)[0]), 1e-7);
+  EXPECT_LT(error(held_out_realisations(client, rules, kValidation)[0]), 1e-7);
+}
+
 TEST(Summary, CountsWhatTheClientHolds) {
   const ClientData client = tied_client();
   const ClientSummary summary = summarise(client);

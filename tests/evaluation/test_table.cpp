@@ -35,6 +35,17 @@ TEST(Table, SaysWhereOursLoses) {
 
 TEST(Table, ANonFiniteScoreNeverWins) { EXPECT_EQ(winner(table(std::numeric_limits<double>::quiet_NaN())), 2u); }
 
+TEST(Table, ClientsLeftOutCountForNoModel) {
+  ScoreTable t = table(std::numeric_limits<double>::quiet_NaN());
+  leave_out(t, {0});
+  const nlohmann::json j = to_json(t);
+  EXPECT_DOUBLE_EQ(j["events"], 30);
+  for (std::size_t m = 0; m < t.models.size(); ++m) {
+    EXPECT_DOUBLE_EQ(j["models"][m]["headline"], t.models[m].clients[1].score.headline / 30);
+    EXPECT_TRUE(j["models"][m]["per_client"][0]["headline"].is_null());
+  }
+}
+
 TEST(Table, JsonHoldsScoresPerEvent) {
   ScoreTable t = table(20);
   for (ModelScores& model : t.models) model.clients.push_back({2, {-1, -1, 0}});  // no test events

@@ -621,7 +621,6 @@ class Settings(SameBits):
                 self.assertRegex(result["rounds"][0]["left_out"][0], r"^client \d+ left out of round 1: ")
                 self.assertTrue(np.isfinite(result["scores"]["models"][0]["headline"]))
 
-
     def test_uploads_beyond_the_sums_are_left_out_and_the_run_goes_on(self):
         for estimator in ["mean", "median"]:
             with self.subTest(estimator):
@@ -635,6 +634,23 @@ class Settings(SameBits):
                     self.assertEqual([int(text.split()[1]) for text in sorted(entry["left_out"])], hostile)
                 self.assertIn("to a sum, which holds up to", result["rounds"][0]["left_out"][0])
                 self.assertTrue(np.isfinite(result["honest"]["headline"]))
+
+    def test_clients_without_a_prediction_end_no_run(self):
+        """Members of a hostile client's community start where no number is."""
+        self.deck(federation__participants=0, federation__rounds=5, federation__client_start="mix", attack__kind="scaled",
+                  attack__strength=300, attack__share=0.2, aggregation__scope="structural-entropy", evaluation__next_event=True,
+                  evaluation__trivial_models=True, **PER_SEQUENCE)
+        log = self.train(2, "out").stdout
+        result = self.result("out")
+        unscored = result["unscored_clients"]
+        self.assertTrue(0 < len(unscored) < 6, unscored)
+        self.assertIn(f"no prediction from their weights is a number: clients {', '.join(map(str, unscored))}.", log)
+        self.assertRegex(log, r"round \d: \d clients? without a validation score")
+        for model in result["scores"]["models"]:
+            self.assertTrue(np.isfinite(model["headline"]), model["name"])
+            self.assertEqual([c["client"] for c in model["per_client"] if c["headline"] is None], unscored)
+        with h5py.File(self.folder / "out/result.h5") as file:
+            self.assertFalse({f"client_{c:06d}" for c in unscored} & set(file["curves"]))
 
 
 class NextEvent(SameBits):

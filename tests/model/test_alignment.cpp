@@ -92,7 +92,7 @@ struct Prepared {
     gpu::embed_received(exec, b(), f(), block->encoder(), alignment, key);
     gpu::draw_weights(exec, b(), f(), key);
     forward();
-    model::e_step(exec, b(), f());
+    model::e_steps(exec, b(), f(), 1);
   }
 
   const gpu::Batch& b() const { return block->batch(); }

@@ -206,21 +206,18 @@ def hostile(args, few, seeds, groups_of):
             for share in shares:
                 cells = []
                 for server, changes in SERVERS.items():
-                    values = []
+                    values, unscored = [], 0
                     for seed in range(1, seeds + 1):
                         # Without an attack the same clients are left out of the score: an attack that changes nothing.
                         inert = how or ["attack.kind=replaced-events", "attack.strength=0"]
-                        try:
-                            result = run(args, few, groups, seed, f"{server} {attack} {share}", [*changes, *inert, f"attack.share={share}"])
-                        except SystemExit as ended:  # a client whose K(z,z) cannot be factorised ends a run
-                            print(str(ended).splitlines()[-1], file=sys.stderr)
-                            rows.append([groups, args.lists, seed, attack, share, server, "ended"])
-                            continue
-                        values.append(result["honest"]["headline"])
-                        rows.append([groups, args.lists, seed, attack, share, server, f"{values[-1]:.6f}"])
-                    cells.append(running.mean_sd(values, 4) + (f" ({seeds - len(values)} ended)" if len(values) < seeds else ""))
+                        result = run(args, few, groups, seed, f"{server} {attack} {share}", [*changes, *inert, f"attack.share={share}"])
+                        lost = len(set(result.get("unscored_clients", [])) - set(result["honest"]["hostile_clients"]))
+                        values.append(math.nan if result["honest"]["headline"] is None else result["honest"]["headline"])
+                        unscored += lost
+                        rows.append([groups, args.lists, seed, attack, share, server, f"{values[-1]:.6f}", lost])
+                    cells.append(running.mean_sd(values, 4) + (f" ({unscored} not scored)" if unscored else ""))
                 print(f"| {attack} | {100 * share:.0f} % | " + " | ".join(cells) + " |", flush=True)
-    write(args.out / "hostile.csv", ["groups", "lists", "seed", "attack", "share", "server", "honest_headline"], rows)
+    write(args.out / "hostile.csv", ["groups", "lists", "seed", "attack", "share", "server", "honest_headline", "honest_unscored"], rows)
 
 
 def main():
