@@ -7,6 +7,7 @@
   phases          where the time went
   communication   what left the ranks
   communities     which clients learn from each other, over the rounds
+  graph           how similar the server finds them, and their communities after the last round
   starts          lambda of the clients' starts, over the rounds
 
 Each returns a Matplotlib figure and raises Missing where its data are not in the run. Needs Matplotlib and NumPy.
@@ -368,6 +369,31 @@ def communities(result, _):
     return figure
 
 
+# --- client graph ------------------------------------------------------------------------------------------------------
+
+def graph(_, h5):
+    if h5 is None or "graph" not in h5:
+        raise Missing("clients share one prior: result.h5 has no graph")
+    clients, community, weights = (h5["graph"][name][()] for name in ("clients", "community", "weights"))
+    order = np.lexsort((clients, community))  # members of a community stand together
+    shown = np.ma.masked_array(weights, np.eye(len(clients), dtype=bool))[np.ix_(order, order)]  # no edge from a client to itself
+    figure, axis = plt.subplots(figsize=(7, 6))
+    image = axis.imshow(shown, cmap="viridis", interpolation="nearest")
+    ends = np.flatnonzero(np.diff(community[order])) + 0.5
+    for first, last in zip([-0.5, *ends], [*ends, len(clients) - 0.5]):
+        axis.add_patch(matplotlib.patches.Rectangle((first, first), last - first, last - first, fill=False, edgecolor=TEST, lw=1.5))
+    step = max(1, -(-len(clients) // 40))
+    for side in (axis.xaxis, axis.yaxis):
+        side.set_ticks(range(0, len(clients), step))
+        side.set_ticklabels([str(clients[order[k]]) for k in range(0, len(clients), step)], fontsize=8)
+    axis.tick_params(axis="x", rotation=90)
+    axis.set(xlabel="client, by community", ylabel="client, by community")
+    axis.grid(False)
+    figure.colorbar(image, ax=axis, label="similarity (edge weight)", shrink=0.8)
+    axis.set_title("Client graph after the last round; communities framed", loc="left", fontweight="bold")
+    return figure
+
+
 # --- starts ------------------------------------------------------------------------------------------------------------
 
 def starts(result, _):
@@ -422,7 +448,7 @@ def gains(result, before):
 
 
 ALL = {"convergence": convergence, "intensities": intensities, "scores": scores, "calibration": calibration, "phases": phases,
-       "communication": communication, "communities": communities, "starts": starts}
+       "communication": communication, "communities": communities, "graph": graph, "starts": starts}
 
 
 def close(figure):

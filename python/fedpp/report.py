@@ -41,6 +41,8 @@ WHAT = {
     "phases": ("Where the time went", "Seconds of each phase on the slowest rank."),
     "communication": ("What left the ranks", "Counted inside the communication layer: each message once, by what it carried. Events and the clients' own latent functions never appear: they stay on their rank."),
     "communities": ("Communities", "Which clients learn from each other under personalised aggregation, round by round: clients of one colour in a column share a prior. Grey: not in the graph."),
+    "graph": ("Client graph", "How similar the server finds any two clients after the last round, by what their kernels make of the same probe points. Framed: the "
+              "communities. Frames that are no brighter than the rest say that there are no groups."),
     "starts": ("Starts", "Where participants' local epochs start between the prior that they received (0) and their own posterior (1): one point a participant."),
 }
 

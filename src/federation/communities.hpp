@@ -24,6 +24,7 @@ struct Communities {
   structural_entropy::Partition partition;  ///< [K]
   std::vector<double> alpha;                ///< [K][K] row u: weights of the uploads in u's barycentre
   double entropy = 0;                       ///< two-dimensional structural entropy
+  std::vector<double> weights;              ///< [K][K] of the graph's edges; on rank 0
 };
 
 /// aggregation.scope "structural-entropy": communities by their least entropy, softmax weights within them.

@@ -104,10 +104,19 @@ void write_quantiles(const std::vector<std::int64_t>& uniforms, io::File& file) 
   group.write("expected", expected);
 }
 
+void write_graph(const Communities& graph, io::File& file) {
+  const std::size_t k = graph.clients.size();
+  if (k == 0) return;
+  io::Group group = file.create_group("graph");
+  group.write("clients", graph.clients);
+  group.write("community", std::vector<std::int64_t>(graph.partition.begin(), graph.partition.end()));
+  group.write("weights", std::span<const double>(graph.weights), {k, k});
+}
+
 }  // namespace
 
 void write_curves(Session& session, const model::Priors& theta, const std::vector<std::int64_t>& clients,
-                  const std::vector<std::int64_t>& uniforms, const std::string& path) {
+                  const std::vector<std::int64_t>& uniforms, const Communities& graph, const std::string& path) {
   auto& world = session.world();
   const std::string partial = path + ".partial";
   try {
@@ -117,6 +126,7 @@ void write_curves(Session& session, const model::Priors& theta, const std::vecto
         if (session.owns(c))
           write_client(session, session.owned(c), theta, file.create_group(fmt::format("curves/client_{:06d}", c)));
       if (world.is_root()) write_quantiles(uniforms, file);
+      if (world.is_root()) write_graph(graph, file);
       file.close();
     });
     mpi::together(world, [&] {

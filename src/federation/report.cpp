@@ -28,6 +28,14 @@ nlohmann::json phases_of_all_ranks(Session& session, const Phases& phases) {
   return json;
 }
 
+/// Collective. The graph of the uploads that count after the last round; none where clients share one prior.
+Communities last_graph(Session& session, const RunState& state) {
+  if (session.config().aggregation.scope == "global") return {};
+  const auto uploads =
+      session.world().allreduce(static_cast<std::int64_t>(state.uploads.size()), mpi::Op::sum, "metrics");
+  return uploads > 0 ? ClientGraph(session).update(state.uploads) : Communities{};
+}
+
 /// Collective, before the work whose result goes there.
 void check_result_file(mpi::Communicator& world, const std::string& path) {
   mpi::together(world, [&] {
@@ -148,7 +156,8 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
   phases.time("curves", [&] {
     std::vector<model::ClientState> last;
     for (const auto& client : session.owned()) last.push_back(client.model.state);
-    write_curves(session, select_state(session, state, true), clients, scores.uniforms, directory + "/result.h5");
+    write_curves(session, select_state(session, state, true), clients, scores.uniforms, last_graph(session, state),
+                 directory + "/result.h5");
     for (std::size_t k = 0; k < last.size(); ++k) session.owned()[k].model.state = last[k];
   });
 
@@ -222,7 +231,7 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
   });
   const RunState state = read_checkpoint(session, header);
   const auto& theta = select_state(session, state, request.state == "best");
-  write_curves(session, theta, clients, {}, path);
+  write_curves(session, theta, clients, {}, {}, path);
   if (world.is_root()) fmt::print("Intensities of {} clients written to {}\n", clients.size(), path);
   if (!forecast) return 0;
   const auto cut = write_forecast(session, theta, forecast_clients, request.forecast);

@@ -25,9 +25,9 @@ struct Scores {
 Scores score_states(Session& session, const RunState& state, bool best);
 
 /// Collective. Intensity curves with 5/50/95 % bands of these clients (and their events and histogram), and the QQ of
-/// the rescaled increments where there are any, into an HDF5 file (docs/results.md).
+/// the rescaled increments and the client graph where there are any, into an HDF5 file (docs/results.md).
 void write_curves(Session& session, const model::Priors& theta, const std::vector<std::int64_t>& clients,
-                  const std::vector<std::int64_t>& uniforms, const std::string& path);
+                  const std::vector<std::int64_t>& uniforms, const Communities& graph, const std::string& path);
 
 /// Collective. result.json, result.h5, the table, after training.
 void report(Session& session, RunState& state, Progress& progress, Phases& phases);

@@ -55,9 +55,12 @@ class Plot(program.Case):
             {"name": "fedpp", "headline": -0.9, "plug_in": -0.9, "per_client": rows}]}
         self.write("out/result.json", json.dumps({"rounds": rounds, "best_round": 5, "scores": scores}))
         self.write("before/result.json", json.dumps({"rounds": ROUNDS, "scores": scores}))
+        with h5py.File(self.folder / "out/result.h5", "a") as file:
+            file["graph/clients"], file["graph/community"] = [0, 1, 3], [0, 1, 0]
+            file["graph/weights"] = [[0.0, 0.2, 0.9], [0.2, 0.0, 0.1], [0.9, 0.1, 0.0]]
         result = self.start([sys.executable, SCRIPT, "out", "--dpi", "40", "--before", "before"])
         self.assertEqual(result.returncode, 0, result.stderr)
-        for name in ["communities", "starts", "gains"]:
+        for name in ["communities", "graph", "starts", "gains"]:
             self.assertTrue((self.folder / f"out/{name}.png").read_bytes().startswith(b"\x89PNG"), result.stdout)
         self.write("before/result.json", "{")
         result = self.start([sys.executable, SCRIPT, "out", "--before", "before"])

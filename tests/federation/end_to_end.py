@@ -219,6 +219,17 @@ class RanksCommunities(RanksBase):
         self.same_with_communities(aggregation__divergence="mmd", federation__client_start="optimised", **POOLED)
 
 
+class Graph(Run):
+    def test_the_last_rounds_graph_is_in_the_results(self):
+        self.deck(federation__participants=0, aggregation__scope="structural-entropy", **PER_SEQUENCE)
+        self.train(2, "out")
+        with h5py.File(self.folder / "out/result.h5") as file:
+            clients, community, weights = (file["graph"][name][()] for name in ("clients", "community", "weights"))
+        self.assertEqual(clients.tolist(), list(range(6)))
+        self.assertEqual(community.tolist(), self.result("out")["rounds"][-1]["communities"])
+        self.assertTrue((weights == weights.T).all() and (np.diag(weights) == 0).all() and (weights > 0).any())
+
+
 class RanksAlignment(RanksBase):
     def same_with_alignment(self, **changes):
         self.same_for_all_ranks(training__alignment=1, **changes)
