@@ -16,6 +16,13 @@
 
 namespace fedpp::model {
 
+/// What the uncertainty of phi = (nu, log m) adds to bands: v gives way to it, v = v_free - direction phi, so that
+/// d log lambda/d phi = (1 - sigma) ((1, 0) - V'direction) + (0, 1).
+struct LevelUncertainty {
+  std::array<gpu::Array<double>, 2> direction;    ///< [vector] Sigma_v times the information that v shares with phi
+  std::vector<std::array<double, 3>> covariance;  ///< [clients] of phi, v integrated out: nu nu, nu log m, log m log m
+};
+
 namespace {
 
 constexpr std::uint32_t kPredictionRound = 0xFFFFFFFFu;  // keys of prediction's draws, apart from every round's
@@ -24,13 +31,6 @@ constexpr std::uint32_t kPredictionRound = 0xFFFFFFFFu;  // keys of prediction's
 // (m to infinity, nu to minus infinity) or a constant that nothing but nu forbids to vary. log m: so wide that it
 // speaks only where there are no data.
 constexpr double kOffsetSd = 2, kLogRateSd = 10;
-
-/// What the uncertainty of phi = (nu, log m) adds to bands: v gives way to it, v = v_free - direction phi, so that
-/// d log lambda/d phi = (1 - sigma) ((1, 0) - V'direction) + (0, 1).
-struct LevelUncertainty {
-  std::array<gpu::Array<double>, 2> direction;    ///< [vector] Sigma_v times the information that v shares with phi
-  std::vector<std::array<double, 3>> covariance;  ///< [clients] of phi, v integrated out: nu nu, nu log m, log m log m
-};
 
 /// E[log lambda] and E[lambda] of all realisations, means over the samples of the weights, by one launch. `mean` (with
 /// nu), `variance`, `rate`: [S][N+Q] of each in turn.
