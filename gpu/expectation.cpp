@@ -12,8 +12,8 @@ void expected_intensity(const Exec& exec, const Array<double>& mean, const Array
         const double mu = mean(n), sd = math::sqrt(variance(n));
         // The rule's error: exp(-2 pi^2 / step^2) by the Gaussian weight, and by the singularities of sigma and log
         // sigma at |Im z| = pi/sd, up to which the contour can be moved, exp(pi^2 / (2 sd^2) - 2 pi^2 / (sd step)):
-        // here each below 1e-13. sigma's mass is never beyond z = sd; what lies outside the ends is below 1e-16. The
-        // number of steps is bounded (sd 600), so that not even an infinite variance stops the program.
+        // here together below 1e-12. sigma's mass is never beyond z = sd; what lies outside the ends is below 1e-16.
+        // The number of steps is bounded (sd 600), so that not even an infinite variance stops the program.
         constexpr double two_pi_squared = 19.739208802178716;
         const double s = math::fmin(math::fmax(0.375, sd), 600.0);
         const double step = math::fmin(0.75, two_pi_squared / (30 * s + two_pi_squared / (4 * s)));

@@ -41,14 +41,6 @@ std::vector<double> graph_convolution(const structural_entropy::WeightedGraph& g
   return alpha;
 }
 
-std::vector<double> edge_weights(const structural_entropy::WeightedGraph& graph) {
-  const std::size_t n = graph.vertices();
-  std::vector<double> weights(n * n);
-  for (std::size_t u = 0; u < n; ++u)
-    for (std::size_t v = 0; v < n; ++v) weights[u * n + v] = graph.weight(u, v);
-  return weights;
-}
-
 }  // namespace
 
 data::Realisation similarity_probe(const Session& session, std::int64_t points) {
@@ -171,7 +163,7 @@ Communities ClientGraph::update(const KeptUploads& uploads) {
       communities.alpha = structural_entropy::community_weights(similarity, communities.partition);
     }
     communities.entropy = structural_entropy::entropy(graph, communities.partition);
-    communities.weights = edge_weights(graph);
+    communities.weights = graph.weights();
   });
   broadcast(communities);
   return communities;

@@ -144,11 +144,13 @@ std::vector<evaluation::Score> validation_scores(Session& session, const std::ve
     const auto predictions = model::predict(requests, theta, options);
     for (std::size_t k = 0; k < clients.size(); ++k) score(k, predictions[k]);
   } catch (const model::PredictionError&) {  // one by one: no client's bits depend on the others in its batch
-    for (std::size_t k = 0; k < clients.size(); ++k) try {
+    for (std::size_t k = 0; k < clients.size(); ++k) {
+      try {
         score(k, model::predict({requests[k]}, theta, options)[0]);
       } catch (const model::PredictionError&) {
         scores[k] = {std::nan(""), std::nan(""), 0};
       }
+    }
   }
   return scores;
 }

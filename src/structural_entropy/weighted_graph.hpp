@@ -16,6 +16,7 @@ class WeightedGraph {
 
   std::size_t vertices() const { return vertices_; }
   double weight(std::size_t i, std::size_t j) const { return weights_[i * vertices_ + j]; }  ///< 0 on the diagonal
+  const std::vector<double>& weights() const { return weights_; }                            ///< [K][K]
   double degree(std::size_t i) const { return degrees_[i]; }                                 ///< d_i
   double volume() const { return volume_; }                                                  ///< V = sum of d_i
 
