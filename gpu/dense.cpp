@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "gpu/host_product.hpp"
+
 #if !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
 // The Fortran names every BLAS and LAPACK exports (OpenBLAS, MKL, the reference): no header of one vendor is needed.
 extern "C" {
@@ -57,45 +59,51 @@ void product(const char* op_a, const char* op_b, int m, int n, int k, float alph
 }
 }  // namespace
 
-// OpenBLAS has kernels of their own for products of up to a million multiplications, a quarter faster at the sizes of a
-// tile than the general ones: a larger product with few rows is cut by its columns. By shape alone, so bits do not
-// move.
-constexpr Index kSmallProduct = 1'000'000;
-
 template <class T>
 void BlasDense::gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, Same<T> alpha, const T* a, int lda,
                      const T* b, int ldb, Same<T> beta, T* c, int ldc) {
   if (member.team_rank() == 0 && m > 0 && n > 0) {
-    const Index most = k > 0 ? kSmallProduct / (static_cast<Index>(m) * k) / 8 * 8 : n;
-    const int width = op_b == Op::kNone && most >= 32 && most < n ? static_cast<int>(most) : n;
-    for (int first = 0; first < n; first += width)
-      product(text(op_a), text(op_b), m, n - first < width ? n - first : width, k, alpha, a, lda,
-              b + static_cast<Index>(first) * ldb, ldb, beta, c + static_cast<Index>(first) * ldc, ldc);
+    const Index step = op_b == Op::kNone ? 1 : ldb, column = op_b == Op::kNone ? ldb : 1;
+    if (m > kMostRows)
+      product(text(op_a), text(op_b), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    else if (op_a == Op::kNone)
+      host_product<T>(Part::kWhole, m, n, k, alpha, a, lda, b, step, column, beta, c, ldc);
+    else
+      host_product_transposed<T>(m, n, k, alpha, a, lda, b, step, column, beta, c, ldc);
   }
   member.team_barrier();
 }
 
-// Half of a product as panels of full products: for M below about a hundred the vendors' dsyrk and dtrmm run at half
-// the rate of their dgemm or less, and panels of a cache line of rows waste little. Measured with OpenBLAS
-// (bench/README.md).
-template <class T>
-constexpr int kPanel = 64 / sizeof(T);
+// Half of a product beyond kMostRows as panels of full products: the vendors' dsyrk and dtrmm of a few hundred rows run
+// at half the rate of their dgemm or less.
+constexpr int kPanel = 32;
 
 template <class T>
 void BlasDense::symmetric(const Member& member, int m, int k, Same<T> alpha, const T* a, int lda, const T* b, int ldb,
                           Same<T> beta, T* c, int ldc) {
-  for (int j = 0; j < m && member.team_rank() == 0; j += kPanel<T>)
-    product("N", "T", m - j, m - j < kPanel<T> ? m - j : kPanel<T>, k, alpha, a + j, lda, b + j, ldb, beta,
-            c + j + static_cast<Index>(j) * ldc, ldc);
+  if (member.team_rank() == 0 && m > 0) {
+    if (m <= kMostRows)
+      host_product<T>(Part::kLowerResult, m, m, k, alpha, a, lda, b, ldb, 1, beta, c, ldc);
+    else
+      for (int j = 0; j < m; j += kPanel)
+        product("N", "T", m - j, m - j < kPanel ? m - j : kPanel, k, alpha, a + j, lda, b + j, ldb, beta,
+                c + j + static_cast<Index>(j) * ldc, ldc);
+  }
   member.team_barrier();
 }
 
 template <class T>
 void BlasDense::triangle_times(const Member& member, int m, int n, const T* l, int ldl, const T* b, int ldb, T* c,
                                int ldc) {
-  for (int i = 0; i < m && n > 0 && member.team_rank() == 0; i += kPanel<T>) {
-    const int rows = m - i < kPanel<T> ? m - i : kPanel<T>;
-    product("N", "N", rows, n, i + rows, Same<T>(1), l + i, ldl, b, ldb, Same<T>(0), c + i, ldc);
+  if (member.team_rank() == 0 && m > 0 && n > 0) {
+    if (m <= kMostRows) {
+      host_product<T>(Part::kLowerTriangle, m, n, m, 1, l, ldl, b, 1, ldb, 0, c, ldc);
+    } else {
+      for (int i = 0; i < m; i += kPanel) {
+        const int rows = m - i < kPanel ? m - i : kPanel;
+        product("N", "N", rows, n, i + rows, Same<T>(1), l + i, ldl, b, ldb, Same<T>(0), c + i, ldc);
+      }
+    }
   }
   member.team_barrier();
 }

@@ -137,11 +137,11 @@ class Dense : public testing::TestWithParam<std::string> {
   test::DenseChoice choice_{GetParam()};
 };
 
-const int kSizes[] = {1, 2, 31, 32, 33, 64, 65};
+const int kSizes[] = {1, 2, 15, 31, 32, 33, 64, 65, 100, 129};  // the last beyond host_product's rows
 
 TEST_P(Dense, gemm) {
   for (const int m : kSizes)
-    for (const auto& [n, k] : {std::pair{1, 7}, {5, 1}, {33, 31}, {400, 60}})
+    for (const auto& [n, k] : {std::pair{1, 7}, {5, 1}, {33, 31}, {400, 60}, {9, 150}})
       for (const Op op_a : {Op::kNone, Op::kTranspose})
         for (const Op op_b : {Op::kNone, Op::kTranspose})
           for (const double beta : {0.0, 1.0, -0.5}) {
@@ -174,7 +174,7 @@ TEST_P(Dense, gemm) {
 
 TEST_P(Dense, symmetric_gives_the_lower_triangle) {
   for (const int m : kSizes)
-    for (const int k : {1, 40})
+    for (const int k : {1, 40, 150})
       for (const double beta : {0.0, 0.5}) {
         const Vector a = random(static_cast<std::size_t>(m * k));
         Vector b = a;  // A diag(x) A' is symmetric
