@@ -1,7 +1,7 @@
 // The seam of the dense linear algebra inside a team: one problem's tile, column-major, its own shape. Two
-// implementations with the same functions: Team (any backend, team kernels) and Blas (hosts: the vendor's BLAS and
-// LAPACK, one call per problem with its own shape, so that a problem's bits do not depend on who shares its batch,
-// spec 2.2). Every function ends with a team barrier.
+// implementations with the same functions: Team (any backend, team kernels) and Blas (hosts: our own products of small
+// tiles, the vendor's BLAS and LAPACK for the rest; one call per problem with its own shape, so that a problem's bits
+// do not depend on who shares its batch, spec 2.2). Every function ends with a team barrier.
 #pragma once
 
 #include <type_traits>
@@ -13,7 +13,7 @@ namespace fedpp::gpu {
 /// Which implementation the kernels use on this backend.
 enum class Dense { kBlas, kTeam };
 
-/// Sets it: "auto" takes the vendor's BLAS on hosts whose teams have one thread. Throws where "blas" cannot work.
+/// Sets it: "auto" takes the host's on hosts whose teams have one thread. Throws where "blas" cannot work.
 void choose_dense(const std::string& name);
 Dense dense();
 
@@ -115,7 +115,7 @@ struct TeamDense {
 };
 
 #if !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
-/// The vendor's BLAS and LAPACK, called by one thread of the team.
+/// host_product() and the vendor's BLAS and LAPACK, called by one thread of the team.
 struct BlasDense {
   template <class T>
   static void gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, Same<T> alpha, const T* a, int lda,

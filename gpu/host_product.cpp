@@ -54,8 +54,7 @@ void strip(Part part, int row, int m, int first, int k, T alpha, const T* a, Ind
     constexpr int rows = vectors * bytes / static_cast<int>(sizeof(T));
     for (; row + rows <= m; row += rows) {
       const int depth = part == Part::kLowerTriangle ? std::min(k, row + rows - first) : k;
-      if (depth > 0)
-        block<T, bytes, vectors, columns>(depth, alpha, a + row, lda, b, step, column, beta, c + row, ldc);
+      if (depth > 0) block<T, bytes, vectors, columns>(depth, alpha, a + row, lda, b, step, column, beta, c + row, ldc);
     }
   };
   blocks.template operator()<kVectorBytes, 2>();
@@ -103,8 +102,8 @@ void host_product_transposed(int m, int n, int k, T alpha, const T* a, Index lda
   }
 }
 
-#define FEDPP_HOST_PRODUCTS(T)                                                                                        \
-  template void host_product<T>(Part, int, int, int, T, const T*, Index, const T*, Index, Index, T, T*, Index);       \
+#define FEDPP_HOST_PRODUCTS(T)                                                                                  \
+  template void host_product<T>(Part, int, int, int, T, const T*, Index, const T*, Index, Index, T, T*, Index); \
   template void host_product_transposed<T>(int, int, int, T, const T*, Index, const T*, Index, Index, T, T*, Index);
 FEDPP_HOST_PRODUCTS(double)
 FEDPP_HOST_PRODUCTS(float)

@@ -1,5 +1,6 @@
-// Products of small matrices on one core of a host, column-major: up to kMostRows rows, where a vendor's BLAS spends its time on packing and on
-// halves that nobody asked for. An entry's bits depend on its row, its column and the depth, never on how many others there are.
+// Products of small matrices on one core of a host, column-major: up to kMostRows rows, where a vendor's BLAS spends
+// its time on packing and on halves that nobody asked for. An entry's bits depend on its row, its column and the depth,
+// never on how many others there are.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +9,8 @@ namespace fedpp::gpu {
 
 constexpr int kMostRows = 128;  ///< of C; beyond them the vendor's products are as fast
 
-/// C = alpha A op(B) + beta C;  A: [m x k], m <= kMostRows, C: [m x n]. Row p, column j of op(B) is b[p * step + j * column].
-/// Only what `part` says is read or written.
+/// C = alpha A op(B) + beta C;  A: [m x k], m <= kMostRows, C: [m x n]. Row p, column j of op(B) is b[p * step + j *
+/// column]. Only what `part` says is read or written.
 enum class Part {
   kWhole,
   kLowerResult,    ///< the lower triangle of C, m = n; what becomes of the upper one is left open

@@ -329,7 +329,9 @@ struct Backend {
 
   template <class V>
   void visit(V& v) {
-    v("dense", dense, "batched linear algebra: the host's BLAS and LAPACK, our own team kernels, or by backend",
+    v("dense", dense,
+      "batched linear algebra: a host's (BLAS and LAPACK, our own products of small tiles), our own team kernels, or "
+      "by backend",
       {"auto", "blas", "team"});
     v("workspace_mb", workspace_mb,
       "clients of a rank are advanced in blocks whose work space stays below this (MB; 0: 8 a thread on a host, whose "
