@@ -43,90 +43,64 @@ KOKKOS_INLINE_FUNCTION Place place(const Batch& b, int client) {
   return {b.posterior(client), b.weights(client), b.parameters(client), b.samples(client)};
 }
 
-/// Of mean_s J(w_s).
-struct DataSlopes {
-  Fields f;
-
-  KOKKOS_FUNCTION Slopes operator()(const Place& c, Index j) const {
-    Slopes by{0, 0};
-    for (int s = 0; s < c.samples; ++s) {
-      const Index w = c.weights + static_cast<Index>(s) * c.parameters + j;
-      by.mean += f.gradient(w);
-      by.sd += f.gradient(w) * f.noise(w);
-    }
-    return {by.mean / c.samples, by.sd / c.samples};
+/// Of mean_s J(w_s) at weight j.
+KOKKOS_INLINE_FUNCTION Slopes data_slopes(const Fields& f, const Place& c, Index j) {
+  Slopes by{0, 0};
+  for (int s = 0; s < c.samples; ++s) {
+    const Index w = c.weights + static_cast<Index>(s) * c.parameters + j;
+    by.mean += f.gradient(w);
+    by.sd += f.gradient(w) * f.noise(w);
   }
-};
-
-/// Of mean_s J(w_s) - weight dv.
-struct ObjectiveSlopes {
-  Fields f;
-  AdamState a;
-  AdamOptions o;
-
-  KOKKOS_FUNCTION Slopes operator()(const Place& c, Index j) const {
-    const Index at = c.posterior + j;
-    const Slopes by = DataSlopes{f}(c, j);
-    const DivergenceTerm prior = term(o, f.mean(at), f.sd(at), a.prior_mean(at), a.prior_sd(at));
-    return {by.mean - o.prior_weight * prior.d_mean, by.sd - o.prior_weight * prior.d_sd};
-  }
-};
-
-/// Somebody else's.
-struct GivenSlopes {
-  Array<double> by_mean, by_sd;
-
-  KOKKOS_FUNCTION Slopes operator()(const Place& c, Index j) const {
-    return {by_mean(c.posterior + j), by_sd(c.posterior + j)};
-  }
-};
-
-template <class Of>
-void write_slopes(const std::string& label, const Exec& exec, const Batch& b, const Of& slopes,
-                  const Array<double>& by_mean, const Array<double>& by_sd) {
-  Kokkos::parallel_for(
-      label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
-        const Place c = place(b, member.league_rank());
-        team_for(member, c.parameters, [&](Index j) {
-          const Slopes by = slopes(c, j);
-          by_mean(c.posterior + j) = by.mean;
-          by_sd(c.posterior + j) = by.sd;
-        });
-      });
+  return {by.mean / c.samples, by.sd / c.samples};
 }
 
-/// Adam's next ascent along `slopes` of every client that takes a step.
+/// Of mean_s J(w_s) - weight dv at weight j.
+KOKKOS_INLINE_FUNCTION Slopes objective_slopes(const Fields& f, const AdamState& a, const AdamOptions& o,
+                                               const Place& c, Index j) {
+  const Index at = c.posterior + j;
+  const Slopes by = data_slopes(f, c, j);
+  const DivergenceTerm prior = term(o, f.mean(at), f.sd(at), a.prior_mean(at), a.prior_sd(at));
+  return {by.mean - o.prior_weight * prior.d_mean, by.sd - o.prior_weight * prior.d_sd};
+}
+
+/// Adam's next ascent of one client's weights along `slopes(j)`.
 template <class Along>
-void ascend(const std::string& label, const Exec& exec, const Batch& b, const Fields& f, const AdamState& a,
-            const AdamOptions& o, const Along& slopes) {
-  Kokkos::parallel_for(
-      label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
-        const int client = member.league_rank();
-        if (f.step_taken(client) == 0) return;
-        const Place c = place(b, client);
-        const double step = static_cast<double>(a.steps(client) + 1);
-        // 1 - beta^t without loss of digits.
-        const double correct1 = -std::expm1(step * math::log(o.beta1));
-        const double correct2 = -std::expm1(step * math::log(o.beta2));
-        const auto move = [&](double& value, double slope, double& first, double& second, double rate) {
-          first = o.beta1 * first + (1 - o.beta1) * slope;
-          second = o.beta2 * second + (1 - o.beta2) * slope * slope;
-          value += rate * (first / correct1) / (math::sqrt(second / correct2) + o.epsilon);
-        };
-        member.team_barrier();
-        team_for(member, c.parameters, [&](Index j) {
-          const Index at = c.posterior + j;
-          const double sd = f.sd(at);
-          const Slopes by = slopes(c, j);
-          const double d_raw = o.sd_map == SdMap::kExp ? sd : -std::expm1(-sd);  // d delta / d raw
-          const double rate = o.schedule * a.learning_rate(at);
-          move(f.mean(at), by.mean, a.first_mean(at), a.second_mean(at), rate);
-          move(a.raw(at), by.sd * d_raw, a.first_raw(at), a.second_raw(at), rate);
-          f.sd(at) = sd_of_raw(o.sd_map, a.raw(at));
-        });
-        member.team_barrier();
-        if (member.team_rank() == 0) a.steps(client) += 1;
-      });
+KOKKOS_INLINE_FUNCTION void ascend(const Member& member, const Fields& f, const AdamState& a, const AdamOptions& o,
+                                   int client, const Place& c, const Along& slopes) {
+  if (f.step_taken(client) == 0) return;
+  const double step = static_cast<double>(a.steps(client) + 1);
+  // 1 - beta^t without loss of digits.
+  const double correct1 = -std::expm1(step * math::log(o.beta1));
+  const double correct2 = -std::expm1(step * math::log(o.beta2));
+  const auto move = [&](double& value, double slope, double& first, double& second, double rate) {
+    first = o.beta1 * first + (1 - o.beta1) * slope;
+    second = o.beta2 * second + (1 - o.beta2) * slope * slope;
+    value += rate * (first / correct1) / (math::sqrt(second / correct2) + o.epsilon);
+  };
+  member.team_barrier();
+  team_for(member, c.parameters, [&](Index j) {
+    const Index at = c.posterior + j;
+    const double sd = f.sd(at);
+    const Slopes by = slopes(j);
+    const double d_raw = o.sd_map == SdMap::kExp ? sd : -std::expm1(-sd);  // d delta / d raw
+    const double rate = o.schedule * a.learning_rate(at);
+    move(f.mean(at), by.mean, a.first_mean(at), a.second_mean(at), rate);
+    move(a.raw(at), by.sd * d_raw, a.first_raw(at), a.second_raw(at), rate);
+    f.sd(at) = sd_of_raw(o.sd_map, a.raw(at));
+  });
+  member.team_barrier();
+  if (member.team_rank() == 0) a.steps(client) += 1;
+}
+
+/// A client's gradient, weight by weight.
+template <class Of>
+KOKKOS_INLINE_FUNCTION void write_slopes(const Member& member, const Place& c, const Array<double>& by_mean,
+                                         const Array<double>& by_sd, const Of& slopes) {
+  team_for(member, c.parameters, [&](Index j) {
+    const Slopes by = slopes(j);
+    by_mean(c.posterior + j) = by.mean;
+    by_sd(c.posterior + j) = by.sd;
+  });
 }
 
 }  // namespace
@@ -144,22 +118,41 @@ void prior_divergence(const Exec& exec, const Batch& b, const Fields& f, const A
 }
 
 void adam_step(const Exec& exec, const Batch& b, const Fields& f, const AdamState& a, const AdamOptions& o) {
-  ascend("fedpp::weights::adam"_label, exec, b, f, a, o, ObjectiveSlopes{f, a, o});
+  Kokkos::parallel_for(
+      "fedpp::weights::adam"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+        const int client = member.league_rank();
+        const Place c = place(b, client);
+        ascend(member, f, a, o, client, c, [&](Index j) { return objective_slopes(f, a, o, c, j); });
+      });
 }
 
 void posterior_gradient(const Exec& exec, const Batch& b, const Fields& f, const Array<double>& by_mean,
                         const Array<double>& by_sd) {
-  write_slopes("fedpp::weights::posterior_gradient"_label, exec, b, DataSlopes{f}, by_mean, by_sd);
+  Kokkos::parallel_for(
+      "fedpp::weights::posterior_gradient"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+        const Place c = place(b, member.league_rank());
+        write_slopes(member, c, by_mean, by_sd, [&](Index j) { return data_slopes(f, c, j); });
+      });
 }
 
 void objective_gradient(const Exec& exec, const Batch& b, const Fields& f, const AdamState& a, const AdamOptions& o,
                         const Array<double>& by_mean, const Array<double>& by_sd) {
-  write_slopes("fedpp::weights::objective_gradient"_label, exec, b, ObjectiveSlopes{f, a, o}, by_mean, by_sd);
+  Kokkos::parallel_for(
+      "fedpp::weights::objective_gradient"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+        const Place c = place(b, member.league_rank());
+        write_slopes(member, c, by_mean, by_sd, [&](Index j) { return objective_slopes(f, a, o, c, j); });
+      });
 }
 
 void adam_step_along(const Exec& exec, const Batch& b, const Fields& f, const AdamState& a, const AdamOptions& o,
                      const Array<double>& by_mean, const Array<double>& by_sd) {
-  ascend("fedpp::weights::adam_along"_label, exec, b, f, a, o, GivenSlopes{by_mean, by_sd});
+  Kokkos::parallel_for(
+      "fedpp::weights::adam_along"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+        const int client = member.league_rank();
+        const Place c = place(b, client);
+        ascend(member, f, a, o, client, c,
+               [&](Index j) { return Slopes{by_mean(c.posterior + j), by_sd(c.posterior + j)}; });
+      });
 }
 
 }  // namespace fedpp::gpu

@@ -1,13 +1,16 @@
 #include "gpu/host_product.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
+
+#if !defined(__CUDACC__) && !defined(__HIPCC__)  // a device's build has team kernels only
 
 namespace fedpp::gpu {
 
 namespace {
 
-using Index = std::ptrdiff_t;
+using Stride = std::ptrdiff_t;
 
 // A block of C stays in registers while A and B pass by: of the vector registers (16; 32 with AVX-512) two a column.
 #if defined(__AVX512F__)
@@ -18,28 +21,41 @@ constexpr int kVectorBytes = 32, kColumns = 6;
 constexpr int kVectorBytes = 16, kColumns = 6;
 #endif
 
-constexpr int kDepth = 64;  // of A and B at a time: both stay in the first cache
+constexpr int kDepth = 64;  // of A and B at a time: at M = 50 both stay in the first cache
 
-/// A block of C with `vectors` vectors of rows.
-template <class T, int bytes, int vectors, int columns>
-void block(int k, T alpha, const T* a, Index lda, const T* b, Index step, Index column, T beta, T* c, Index ldc) {
-  typedef T Vector __attribute__((vector_size(bytes)));
+template <class T, int bytes, bool single>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(bytes)));
+};
+template <class T, int bytes>
+struct VectorOf<T, bytes, true> {
+  using type = T;
+};
+
+/// A block of C with `vectors` vectors of rows: alpha A B is written or added. (Were beta C + alpha A B formed here, or
+/// both ways in one function, the compiler might fuse other operations in one block than in another, and bits would
+/// tell.)
+template <class T, bool add, int bytes, int vectors, int columns>
+void block(int k, T alpha, const T* a, Stride lda, const T* b, Stride step, Stride column, T* c, Stride ldc) {
+  using Vector = typename VectorOf<T, bytes, bytes == sizeof(T)>::type;
   constexpr int width = bytes / static_cast<int>(sizeof(T));
   Vector sum[columns][vectors] = {};
-  for (int p = 0; p < k; ++p, a += lda, b += step) {
+  for (int p = 0; p < k; ++p) {
+    const T *left = a + p * lda, *right = b + p * step;
     Vector rows[vectors];
-    for (int r = 0; r < vectors; ++r) std::memcpy(&rows[r], a + r * width, bytes);
+    for (int r = 0; r < vectors; ++r) std::memcpy(&rows[r], left + r * width, bytes);
     for (int j = 0; j < columns; ++j)
-      for (int r = 0; r < vectors; ++r) sum[j][r] += rows[r] * b[j * column];
+      for (int r = 0; r < vectors; ++r) sum[j][r] += rows[r] * right[j * column];
   }
   for (int j = 0; j < columns; ++j)
     for (int r = 0; r < vectors; ++r) {
       T* at = c + j * ldc + r * width;
-      Vector entries = alpha * sum[j][r];
-      if (beta != 0) {
-        Vector old;
-        std::memcpy(&old, at, bytes);
-        entries += beta * old;
+      Vector entries = {};
+      if constexpr (add) {
+        std::memcpy(&entries, at, bytes);
+        entries += alpha * sum[j][r];
+      } else {
+        entries = alpha * sum[j][r];
       }
       std::memcpy(at, &entries, bytes);
     }
@@ -47,14 +63,15 @@ void block(int k, T alpha, const T* a, Index lda, const T* b, Index step, Index 
 
 /// Rows `row` to m of `columns` columns of C, of A's columns from `first`: blocks of two vectors, and ever smaller ones
 /// for the rest.
-template <class T, int columns>
-void strip(Part part, int row, int m, int first, int k, T alpha, const T* a, Index lda, const T* b, Index step,
-           Index column, T beta, T* c, Index ldc) {
+template <class T, bool add, int columns>
+void strip(Part part, int row, int m, int first, int k, T alpha, const T* a, Stride lda, const T* b, Stride step,
+           Stride column, T* c, Stride ldc) {
   const auto blocks = [&]<int bytes, int vectors>() {
     constexpr int rows = vectors * bytes / static_cast<int>(sizeof(T));
     for (; row + rows <= m; row += rows) {
       const int depth = part == Part::kLowerTriangle ? std::min(k, row + rows - first) : k;
-      if (depth > 0) block<T, bytes, vectors, columns>(depth, alpha, a + row, lda, b, step, column, beta, c + row, ldc);
+      if (depth > 0 || part != Part::kLowerTriangle)
+        block<T, add, bytes, vectors, columns>(depth, alpha, a + row, lda, b, step, column, c + row, ldc);
     }
   };
   blocks.template operator()<kVectorBytes, 2>();
@@ -66,47 +83,66 @@ void strip(Part part, int row, int m, int first, int k, T alpha, const T* a, Ind
 }
 
 /// All columns of C, of `k` columns of A from `first` on.
-template <class T>
-void slice(Part part, int m, int n, int first, int k, T alpha, const T* a, Index lda, const T* b, Index step,
-           Index column, T beta, T* c, Index ldc) {
+template <class T, bool add>
+void slice(Part part, int m, int n, int first, int k, T alpha, const T* a, Stride lda, const T* b, Stride step,
+           Stride column, T* c, Stride ldc) {
   int j = 0;
   const auto strips = [&]<int columns>() {
     for (; j + columns <= n; j += columns)
-      strip<T, columns>(part, part == Part::kLowerResult ? j : 0, m, first, k, alpha, a, lda, b + j * column, step,
-                        column, beta, c + j * ldc, ldc);
+      strip<T, add, columns>(part, part == Part::kLowerResult ? j : 0, m, first, k, alpha, a, lda, b + j * column, step,
+                             column, c + j * ldc, ldc);
   };
   strips.template operator()<kColumns>();
-  strips.template operator()<2>();
+  strips.template operator()<kColumns / 2>();
+  if constexpr (kColumns > 6) strips.template operator()<kColumns / 4>();
   strips.template operator()<1>();
+}
+
+/// The products of slices of A and B, written first (or added to beta C) and then added: calls f.template
+/// operator()<add>(p, depth) for every slice.
+template <class T, class F>
+void slices(int m, int n, int k, T beta, T* c, Stride ldc, const F& f) {
+  if (beta != 0 && beta != 1)
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < m; ++i) c[i + j * ldc] *= beta;
+  int p = 0;
+  if (beta == 0) {
+    f.template operator()<false>(p, std::min(k, kDepth));
+    p = kDepth;
+  }
+  for (; p < k; p += kDepth) f.template operator()<true>(p, std::min(k - p, kDepth));
 }
 
 }  // namespace
 
 template <class T>
-void host_product(Part part, int m, int n, int k, T alpha, const T* a, Index lda, const T* b, Index step, Index column,
-                  T beta, T* c, Index ldc) {
-  for (int p = 0; p == 0 || p < k; p += kDepth)
-    slice<T>(part, m, n, p, std::min(k - p, kDepth), alpha, a + p * lda, lda, b + p * step, step, column,
-             p == 0 ? beta : T(1), c, ldc);
+void host_product(Part part, int m, int n, int k, T alpha, const T* a, Stride lda, const T* b, Stride step,
+                  Stride column, T beta, T* c, Stride ldc) {
+  assert(m <= kMostRows);
+  slices(m, n, k, beta, c, ldc, [&]<bool add>(int p, int depth) {
+    slice<T, add>(part, m, n, p, depth, alpha, a + p * lda, lda, b + p * step, step, column, c, ldc);
+  });
 }
 
 template <class T>
-void host_product_transposed(int m, int n, int k, T alpha, const T* a, Index lda, const T* b, Index step, Index column,
-                             T beta, T* c, Index ldc) {
+void host_product_transposed(int m, int n, int k, T alpha, const T* a, Stride lda, const T* b, Stride step,
+                             Stride column, T beta, T* c, Stride ldc) {
   T columns[kMostRows * kDepth];
-  for (int p = 0; p == 0 || p < k; p += kDepth) {
-    const int depth = std::min(k - p, kDepth);
+  assert(m <= kMostRows);
+  slices(m, n, k, beta, c, ldc, [&]<bool add>(int p, int depth) {
     for (int i = 0; i < m; ++i)
       for (int q = 0; q < depth; ++q) columns[i + q * m] = a[p + q + i * lda];
-    slice<T>(Part::kWhole, m, n, p, depth, alpha, columns, m, b + p * step, step, column, p == 0 ? beta : T(1), c, ldc);
-  }
+    slice<T, add>(Part::kWhole, m, n, p, depth, alpha, columns, m, b + p * step, step, column, c, ldc);
+  });
 }
 
-#define FEDPP_HOST_PRODUCTS(T)                                                                                  \
-  template void host_product<T>(Part, int, int, int, T, const T*, Index, const T*, Index, Index, T, T*, Index); \
-  template void host_product_transposed<T>(int, int, int, T, const T*, Index, const T*, Index, Index, T, T*, Index);
+#define FEDPP_HOST_PRODUCTS(T)                                                                                      \
+  template void host_product<T>(Part, int, int, int, T, const T*, Stride, const T*, Stride, Stride, T, T*, Stride); \
+  template void host_product_transposed<T>(int, int, int, T, const T*, Stride, const T*, Stride, Stride, T, T*, Stride);
 FEDPP_HOST_PRODUCTS(double)
 FEDPP_HOST_PRODUCTS(float)
 #undef FEDPP_HOST_PRODUCTS
 
 }  // namespace fedpp::gpu
+
+#endif

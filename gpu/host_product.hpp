@@ -7,15 +7,17 @@
 
 namespace fedpp::gpu {
 
-constexpr int kMostRows = 128;  ///< of C; beyond them the vendor's products are as fast
+constexpr int kMostRows = 128;  ///< of C; beyond them a vendor's products are as fast
 
-/// C = alpha A op(B) + beta C;  A: [m x k], m <= kMostRows, C: [m x n]. Row p, column j of op(B) is b[p * step + j *
-/// column]. Only what `part` says is read or written.
+/// What is asked for. Entries of C and A on the other side of the diagonal may be read and written all the same.
 enum class Part {
   kWhole,
   kLowerResult,    ///< the lower triangle of C, m = n; what becomes of the upper one is left open
   kLowerTriangle,  ///< A is lower triangular with zeros above the diagonal, m = k
 };
+
+/// C = alpha A op(B) + beta C;  A: [m x k], m <= kMostRows, C: [m x n]; row p, column j of op(B) is
+/// b[p * step + j * column]. C is not read where beta = 0.
 template <class T>
 void host_product(Part part, int m, int n, int k, T alpha, const T* a, std::ptrdiff_t lda, const T* b,
                   std::ptrdiff_t step, std::ptrdiff_t column, T beta, T* c, std::ptrdiff_t ldc);

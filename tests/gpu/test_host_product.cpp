@@ -1,0 +1,135 @@
+// Products of small matrices on a host (gpu/host_product.hpp) against plain loops.
+#include "gpu/host_product.hpp"
+
+#if !defined(__CUDACC__) && !defined(__HIPCC__)  // a device's build has none
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace {
+
+using namespace fedpp::gpu;
+
+template <class T>
+class HostProduct : public testing::Test {
+ protected:
+  std::vector<T> random(int n) {
+    std::vector<T> x(static_cast<std::size_t>(n));
+    for (T& v : x) v = static_cast<T>(normal_(engine_));
+    return x;
+  }
+  /// A, B and C with more rows than the product takes.
+  struct Operands {
+    int m, n, k, lda, ldc;
+    std::vector<T> a, b, c;
+  };
+  Operands operands(int m, int n, int k) {
+    const int lda = m + 3, ldc = m + 2;
+    return {m, n, k, lda, ldc, random(lda * k), random(k * n), random(ldc * n)};
+  }
+
+  std::mt19937_64 engine_{11};
+  std::normal_distribution<double> normal_;
+};
+using Numbers = testing::Types<double, float>;
+TYPED_TEST_SUITE(HostProduct, Numbers);
+
+const int kRows[] = {1, 2, 3, 7, 8, 13, 31, 50, 64, 97, kMostRows};
+const int kColumns[] = {1, 2, 5, 6, 13, 50};
+const int kDepths[] = {0, 1, 63, 64, 65, 150};
+
+TYPED_TEST(HostProduct, agrees_with_plain_loops) {
+  using T = TypeParam;
+  for (const int m : kRows)
+    for (const int n : kColumns)
+      for (const int k : kDepths)
+        for (const T beta : {T(0), T(1), T(-0.5)})
+          for (const bool transposed_b : {false, true}) {
+            auto x = this->operands(m, n, k);
+            if (beta == 0) std::fill(x.c.begin(), x.c.end(), std::numeric_limits<T>::quiet_NaN());  // must not be read
+            const int step = transposed_b ? n : 1, column = transposed_b ? 1 : k;
+            std::vector<T> at(static_cast<std::size_t>((k + 1) * m));  // A', one row more
+            for (int i = 0; i < m; ++i)
+              for (int p = 0; p < k; ++p)
+                at[static_cast<std::size_t>(p + i * (k + 1))] = x.a[static_cast<std::size_t>(i + p * x.lda)];
+            auto plain = x.c, by_transposed = x.c;
+            host_product<T>(Part::kWhole, m, n, k, T(1.5), x.a.data(), x.lda, x.b.data(), step, column, beta,
+                            plain.data(), x.ldc);
+            host_product_transposed<T>(m, n, k, T(1.5), at.data(), k + 1, x.b.data(), step, column, beta,
+                                       by_transposed.data(), x.ldc);
+            for (int j = 0; j < n; ++j)
+              for (int i = 0; i < x.ldc; ++i) {
+                const auto entry = static_cast<std::size_t>(i + j * x.ldc);
+                if (i >= m) {  // rows that are not C's stay as they are
+                  ASSERT_TRUE(plain[entry] == x.c[entry] || (std::isnan(plain[entry]) && std::isnan(x.c[entry])));
+                  continue;
+                }
+                double sum = 0, size = 1;
+                for (int p = 0; p < k; ++p) {
+                  const double term = static_cast<double>(x.a[static_cast<std::size_t>(i + p * x.lda)]) *
+                                      x.b[static_cast<std::size_t>(p * step + j * column)];
+                  sum += term, size += std::abs(term);
+                }
+                const double expected = 1.5 * sum + (beta == 0 ? 0 : static_cast<double>(beta) * x.c[entry]);
+                ASSERT_NEAR(plain[entry], expected, 8 * size * std::numeric_limits<T>::epsilon())
+                    << m << " x " << n << " x " << k;
+                ASSERT_EQ(plain[entry], by_transposed[entry]) << m << " x " << n << " x " << k;
+              }
+          }
+}
+
+TYPED_TEST(HostProduct, halves_are_those_of_the_whole) {
+  using T = TypeParam;
+  for (const int m : kRows) {
+    // V (V alpha)' of a tile: lower triangle.
+    for (const int k : kDepths) {
+      auto x = this->operands(m, m, k);
+      auto lower = x.c, whole = x.c;
+      host_product<T>(Part::kLowerResult, m, m, k, T(2), x.a.data(), x.lda, x.b.data(), m, 1, T(0.3), lower.data(), x.ldc);
+      host_product<T>(Part::kWhole, m, m, k, T(2), x.a.data(), x.lda, x.b.data(), m, 1, T(0.3), whole.data(), x.ldc);
+      for (int j = 0; j < m; ++j)
+        for (int i = j; i < m; ++i)
+          ASSERT_EQ(lower[static_cast<std::size_t>(i + j * x.ldc)], whole[static_cast<std::size_t>(i + j * x.ldc)]) << m;
+    }
+    // L B.
+    for (const int n : kColumns) {
+      auto x = this->operands(m, n, m);
+      for (int p = 0; p < m; ++p)
+        for (int i = 0; i < p; ++i) x.a[static_cast<std::size_t>(i + p * x.lda)] = 0;
+      auto half = x.c, whole = x.c;
+      host_product<T>(Part::kLowerTriangle, m, n, m, T(1), x.a.data(), x.lda, x.b.data(), 1, m, T(0), half.data(), x.ldc);
+      host_product<T>(Part::kWhole, m, n, m, T(1), x.a.data(), x.lda, x.b.data(), 1, m, T(0), whole.data(), x.ldc);
+      for (std::size_t entry = 0; entry < half.size(); ++entry) ASSERT_EQ(half[entry], whole[entry]) << m << " x " << n;
+    }
+  }
+}
+
+TYPED_TEST(HostProduct, an_entrys_bits_do_not_depend_on_how_many_others_there_are) {
+  using T = TypeParam;
+  for (const int k : kDepths)
+    for (const T beta : {T(0), T(0.3)}) {
+      const int m = 97, n = 13;
+      const auto x = this->operands(m, n, k);
+      auto together = x.c;
+      host_product<T>(Part::kWhole, m, n, k, T(0.7), x.a.data(), x.lda, x.b.data(), 1, k, beta, together.data(), x.ldc);
+      for (int first = 0; first < m; first += 5)
+        for (int j = 0; j < n; ++j) {
+          auto alone = x.c;
+          host_product<T>(Part::kWhole, m - first, 1, k, T(0.7), x.a.data() + first, x.lda, x.b.data() + j * k, 1, k, beta,
+                          alone.data() + first + j * x.ldc, x.ldc);
+          for (int i = first; i < m; ++i) {
+            const auto entry = static_cast<std::size_t>(i + j * x.ldc);
+            ASSERT_EQ(alone[entry], together[entry]) << "row " << i << " of rows from " << first << ", depth " << k;
+          }
+        }
+    }
+}
+
+}  // namespace
+
+#endif
