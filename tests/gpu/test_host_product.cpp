@@ -90,11 +90,13 @@ TYPED_TEST(HostProduct, halves_are_those_of_the_whole) {
     for (const int k : kDepths) {
       auto x = this->operands(m, m, k);
       auto lower = x.c, whole = x.c;
-      host_product<T>(Part::kLowerResult, m, m, k, T(2), x.a.data(), x.lda, x.b.data(), m, 1, T(0.3), lower.data(), x.ldc);
+      host_product<T>(Part::kLowerResult, m, m, k, T(2), x.a.data(), x.lda, x.b.data(), m, 1, T(0.3), lower.data(),
+                      x.ldc);
       host_product<T>(Part::kWhole, m, m, k, T(2), x.a.data(), x.lda, x.b.data(), m, 1, T(0.3), whole.data(), x.ldc);
       for (int j = 0; j < m; ++j)
         for (int i = j; i < m; ++i)
-          ASSERT_EQ(lower[static_cast<std::size_t>(i + j * x.ldc)], whole[static_cast<std::size_t>(i + j * x.ldc)]) << m;
+          ASSERT_EQ(lower[static_cast<std::size_t>(i + j * x.ldc)], whole[static_cast<std::size_t>(i + j * x.ldc)])
+              << m;
     }
     // L B.
     for (const int n : kColumns) {
@@ -102,7 +104,8 @@ TYPED_TEST(HostProduct, halves_are_those_of_the_whole) {
       for (int p = 0; p < m; ++p)
         for (int i = 0; i < p; ++i) x.a[static_cast<std::size_t>(i + p * x.lda)] = 0;
       auto half = x.c, whole = x.c;
-      host_product<T>(Part::kLowerTriangle, m, n, m, T(1), x.a.data(), x.lda, x.b.data(), 1, m, T(0), half.data(), x.ldc);
+      host_product<T>(Part::kLowerTriangle, m, n, m, T(1), x.a.data(), x.lda, x.b.data(), 1, m, T(0), half.data(),
+                      x.ldc);
       host_product<T>(Part::kWhole, m, n, m, T(1), x.a.data(), x.lda, x.b.data(), 1, m, T(0), whole.data(), x.ldc);
       for (std::size_t entry = 0; entry < half.size(); ++entry) ASSERT_EQ(half[entry], whole[entry]) << m << " x " << n;
     }
@@ -120,8 +123,8 @@ TYPED_TEST(HostProduct, an_entrys_bits_do_not_depend_on_how_many_others_there_ar
       for (int first = 0; first < m; first += 5)
         for (int j = 0; j < n; ++j) {
           auto alone = x.c;
-          host_product<T>(Part::kWhole, m - first, 1, k, T(0.7), x.a.data() + first, x.lda, x.b.data() + j * k, 1, k, beta,
-                          alone.data() + first + j * x.ldc, x.ldc);
+          host_product<T>(Part::kWhole, m - first, 1, k, T(0.7), x.a.data() + first, x.lda, x.b.data() + j * k, 1, k,
+                          beta, alone.data() + first + j * x.ldc, x.ldc);
           for (int i = first; i < m; ++i) {
             const auto entry = static_cast<std::size_t>(i + j * x.ldc);
             ASSERT_EQ(alone[entry], together[entry]) << "row " << i << " of rows from " << first << ", depth " << k;
