@@ -1,4 +1,5 @@
 # Writes OUT only where its content changes, so that an unchanged revision rebuilds nothing.
+cmake_minimum_required(VERSION 3.22)  # a script of its own: no policy comes from the project
 execute_process(COMMAND git -C "${SOURCE}" rev-parse --short=12 HEAD OUTPUT_VARIABLE revision
                 OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
 if(failed)
