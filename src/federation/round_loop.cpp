@@ -211,8 +211,10 @@ class Trainer {
       const auto scores = validation_scores(session_, due, state_.theta);
       for (std::size_t k = 0; k < due.size(); ++k) state_.validation[due[k]] = scores[k];
       for (const auto& [client, score] : state_.validation) {
-        failed += std::isnan(score.headline);
-        if (!(score.events > 0) || !std::isfinite(score.headline) || session_.hostile(client)) continue;
+        // -inf, a rate of 0 at an event, is a score, though not one to add.
+        const bool scored = std::abs(score.headline) < model::kMostNats;
+        failed += !scored && !std::isinf(score.headline);
+        if (!(score.events > 0) || !scored || session_.hostile(client)) continue;
         headline.push_back(score.headline);
         events.push_back(score.events);
       }

@@ -205,8 +205,10 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
                 i - block.realisation_begin(static_cast<int>(k)), s, info[problem] - 1, pivot[problem],
                 jitter[problem]);
         }
-      if (!report.failure && !std::isfinite(report.elbo))
+      if (!report.failure && !(std::abs(report.elbo) < kMostNats))
         report.failure = fmt::format("the ELBO is {} after the round's epochs", report.elbo);
+      if (!report.failure && !(std::abs(report.alignment) < kMostNats))
+        report.failure = fmt::format("the alignment is {} after the round's epochs", report.alignment);
       const auto from = block.posterior_offset(static_cast<int>(k));
       const auto part = [&](const std::vector<double>& all) {
         return std::vector<double>(all.begin() + from, all.begin() + from + c.embedding.encoder.parameters());

@@ -23,6 +23,10 @@ struct LocalOptions {
   double workspace_mb = 0;  ///< clients are advanced in blocks below this; 0: gpu::default_workspace_mb()
 };
 
+/// An ELBO or a score (nats) as large as this is no result but what weights far from any model's give: the client has
+/// failed. Below it sums over clients hold every client (mpi/exact_sum.hpp: 2^63 over their number).
+inline constexpr double kMostNats = 1e12;
+
 struct LocalReport {
   std::int64_t client = 0;
   double elbo = 0;  ///< after the last epoch, divergence to the prior taken off
