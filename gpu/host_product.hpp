@@ -7,7 +7,8 @@
 
 namespace fedpp::gpu {
 
-constexpr int kMostRows = 128;  ///< of C; beyond them a vendor's products are as fast
+constexpr int kMostRows =
+    128;  ///< of C: what a slice of A' takes on the stack is bounded by it; larger ones are the vendor's
 
 /// What is asked for. Entries of C and A on the other side of the diagonal may be read and written all the same.
 enum class Part {

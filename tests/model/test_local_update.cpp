@@ -94,7 +94,7 @@ TEST(LocalUpdate, a_client_that_fails_keeps_its_state_says_why_and_harms_no_one)
   for (const auto& name : test::dense_names()) {
     const test::DenseChoice choice(name);
     const auto [healthy_state, healthy_report] = two_rounds({3}, 3, quick());
-    for (const std::string broken : {"an event", "a weight", "an sd", "a node weight", "log r"}) {
+    for (const std::string broken : {"an event", "a weight", "an sd", "a node weight", "log r", "a weight far out"}) {
       std::vector<Client> clients{test::small_client(1), test::small_client(3), test::small_client(2)};
       const std::vector<Client*> pointers{&clients[0], &clients[1], &clients[2]};
       ASSERT_FALSE(model::local_update(pointers, prior, quick(), 11, 0)[0].failure.has_value());
@@ -103,6 +103,7 @@ TEST(LocalUpdate, a_client_that_fails_keeps_its_state_says_why_and_harms_no_one)
       if (broken == "a node weight") c.training[0].node_weights[1] = nan;
       if (broken == "a weight") c.state.weights.mean[0] = nan;
       if (broken == "log r") c.state.weights.mean[c.state.weights.mean.size() - 2] = nan;
+      if (broken == "a weight far out") c.state.weights.mean[0] = 1e9;  // finite, its divergence to the prior, too
       if (broken == "an sd") c.state.weights.sd[2] = nan;
       const auto before = c.state;
       const auto reports = model::local_update(pointers, prior, quick(), 11, 1);
@@ -111,6 +112,10 @@ TEST(LocalUpdate, a_client_that_fails_keeps_its_state_says_why_and_harms_no_one)
       if (broken == "a weight" || broken == "log r") {
         EXPECT_NE(reports[0].failure->find("realisation 0, sample 0"), std::string::npos) << *reports[0].failure;
         EXPECT_NE(reports[0].failure->find("Cholesky"), std::string::npos) << *reports[0].failure;
+      }
+      if (broken == "a weight far out") {
+        EXPECT_TRUE(std::isfinite(reports[0].elbo));
+        EXPECT_NE(reports[0].failure->find("the ELBO is -"), std::string::npos) << *reports[0].failure;
       }
       Client as_before = test::small_client(1);
       as_before.state = before;
