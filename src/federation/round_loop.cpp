@@ -222,9 +222,9 @@ class Trainer {
     const double score =
         session_.exact_total(headline, "validation scores") / session_.exact_total(events, "validation scores");
     if (const auto all = world_.allreduce(failed, mpi::Op::sum, "validation scores"); all > 0)
-      progress_.line(
-          fmt::format("round {}: {} client{} without a validation score: no prediction from {} weights is a number",
-                      round + 1, all, all == 1 ? "" : "s", all == 1 ? "its" : "their"));
+      progress_.line(fmt::format(
+          "round {}: {} client{} without a validation score: no score from {} weights is a number that sums hold",
+          round + 1, all, all == 1 ? "" : "s", all == 1 ? "its" : "their"));
     if (state_.stopping.enter(round, score)) {
       state_.best_theta = state_.theta;
       for (const auto& client : session_.owned()) state_.best_clients[client.data.id] = client.model.state;
