@@ -19,6 +19,9 @@ namespace {
 
 using namespace attention;
 
+constexpr double kReach = 4;      ///< tokens that the first layer looks back over at the start, and from layer to layer
+constexpr double kStartSd = 0.1;  ///< of the slopes' logarithms
+
 /// The operator's arrays, copied into kernels by value. Strides are the largest of the batch.
 struct Work {
   int width = 0, layers = 0, below = 0;  ///< largest of the batch, for strides and scratch
@@ -110,7 +113,7 @@ void embed_tokens(const Exec& exec, const Batch& b, const Fields& f, const Work&
           project<D>(member, a, w, layer - 1, n, below, k.x_stride(), qkv);
           attend<D>(
               member, h, n, qkv, k.keys(block.base, a, layer - 1), [=](Index c) { return first + static_cast<int>(c); },
-              o, scores, running);
+              math::exp(w[a.recency(layer - 1)]), o, scores, running);
           double* kept = k.token_o.data() + token * k.o_stride() + (layer - 1) * (h + 1);
           copy(member, h + 1, n, o, h + 1, kept, k.o_stride());
           feed_forward<D>(member, a, w, layer - 1, n, below, k.x_stride(), o, h + 1, y, u, x, k.x_stride());
@@ -166,7 +169,8 @@ void embed_points(const Exec& exec, const Batch& b, const Fields& f, const Work&
             project<D>(member, a, piece.weights, layer, n, x, h, qkv);
             attend<D>(
                 member, h, n, qkv, k.keys(slots + run.stream_slot, a, layer),
-                [=](Index c) { return slot[c] - run.stream_slot; }, o, scores, running);
+                [=](Index c) { return slot[c] - run.stream_slot; }, math::exp(piece.weights[a.recency(layer)]), o,
+                scores, running);
             if (k.point_o.extent(0) > 0) {
               double* kept = k.point_o.data() + (piece.point + begin) * k.o_stride() + layer * (h + 1);
               copy(member, h + 1, n, o, h + 1, kept, k.o_stride());
@@ -256,8 +260,10 @@ void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Wor
             project<D>(member, a, piece.weights, layer, n, x_of(layer), h, qkv);
             attend_adjoint<D>(
                 member, a, n, qkv, k.keys(slots + run.stream_slot, a, layer),
-                [=](Index c) { return slot[c] - run.stream_slot; }, o, o_bar, qkv_bar, scores, scores_bar,
-                items + static_cast<Index>(begin) * k.item_stride() + layer * a.item(), k.item_stride());
+                [=](Index c) { return slot[c] - run.stream_slot; }, math::exp(piece.weights[a.recency(layer)]), o,
+                o_bar, qkv_bar, scores, scores_bar,
+                items + static_cast<Index>(begin) * k.item_stride() + layer * a.item(), k.item_stride(),
+                gradient + a.recency(layer));
             project_adjoint<D>(member, a, piece.weights, layer, n, x_of(layer), h, qkv_bar, x_bar, h, gradient);
           }
           affine_adjoint<D>(member, h, a.below(), n, x_bar, h, in, a.below(), gradient + a.embed_in());
@@ -303,9 +309,10 @@ void adjoint_items(const Exec& exec, const Batch& b, const Fields& f, const Work
         feed_forward_adjoint<D>(member, a, w, layer, n, o, h + 1, y, u, own, o_bar, u_bar, gradient);
         project<D>(member, a, w, layer, n, x, k.x_stride(), qkv);
         attend_adjoint<D>(
-            member, a, n, qkv, k.keys(block.base, a, layer), [=](Index c) { return first + static_cast<int>(c); }, o,
-            o_bar, qkv_bar, scores, scores_bar, k.token_items.data() + token * k.item_stride() + layer * a.item(),
-            k.item_stride());
+            member, a, n, qkv, k.keys(block.base, a, layer), [=](Index c) { return first + static_cast<int>(c); },
+            math::exp(w[a.recency(layer)]), o, o_bar, qkv_bar, scores, scores_bar,
+            k.token_items.data() + token * k.item_stride() + layer * a.item(), k.item_stride(),
+            gradient + a.recency(layer));
         double* kept_bar = k.token_qkv_bar.data() + token * 3 * k.width;
         copy(member, 3 * h, n, qkv_bar, 3 * h, kept_bar, 3 * k.width);
         copy(member, h, n, own, h, x_bar, k.width);
@@ -346,6 +353,7 @@ void adjoint_keys(const Exec& exec, const Batch& b, const Fields& f, const Work&
         double* scores = scratch.take(static_cast<Index>(kKeys) * kItems);
         double* scores_bar = scratch.take(static_cast<Index>(kKeys) * kItems);
         const Keys keys = k.keys(block.base, a, layer);
+        const double slope = math::exp(w[a.recency(layer)]);
         team_for(member, static_cast<Index>(h) * n, [=](Index j) { k_bar[j] = v_bar[j] = 0; });
         member.team_barrier();
         // Points: those at the slots after the block's first token.
@@ -367,7 +375,7 @@ void adjoint_keys(const Exec& exec, const Batch& b, const Fields& f, const Work&
                                         : f.inducing_slot(b.vector(i) + point - columns)) -
                        stream_slot;
               },
-              k_bar, v_bar, q, o_bar, scores, scores_bar);
+              slope, k_bar, v_bar, q, o_bar, scores, scores_bar);
         }
         // Tokens: those after the block's first one.
         if (!last) {
@@ -376,7 +384,7 @@ void adjoint_keys(const Exec& exec, const Batch& b, const Fields& f, const Work&
             const int count = clamp(b.stream_tokens(block.stream) - j, kItems);
             keys_adjoint<D>(
                 member, h, first, n, keys, count, [=](Index c) { return items + (j + c) * k.item_stride(); },
-                [=](Index c) { return j + static_cast<int>(c); }, k_bar, v_bar, q, o_bar, scores, scores_bar);
+                [=](Index c) { return j + static_cast<int>(c); }, slope, k_bar, v_bar, q, o_bar, scores, scores_bar);
           }
         }
         const double* kept_bar = k.token_qkv_bar.data() + token * 3 * k.width;
@@ -507,7 +515,7 @@ class AttentionFamily : public EncoderFamily {
   int dimension(const EncoderShape& shape) const override { return shape.width; }
   int weights(const EncoderShape& shape) const override { return Attention(shape).weights(); }
 
-  /// Matrices by the number of their inputs.
+  /// Matrices by the number of their inputs; a layer looks back over about four times as many tokens as the one below.
   Start start(const EncoderShape& shape) const override {
     const Attention a(shape);
     Start start{std::vector<double>(a.weights(), 0.0),
@@ -515,6 +523,10 @@ class AttentionFamily : public EncoderFamily {
     std::fill_n(start.sd.begin(), a.embed_in(), 1.0);
     std::fill_n(start.sd.begin() + a.embed_in(), a.width * (a.below() + 1),
                 1 / std::sqrt(static_cast<double>(a.below() + 1)));
+    for (int layer = 0; layer < a.layers; ++layer) {
+      start.mean[a.recency(layer)] = -(layer + 1) * std::log(kReach);
+      start.sd[a.recency(layer)] = kStartSd;
+    }
     return start;
   }
 

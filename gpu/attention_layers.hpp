@@ -29,7 +29,8 @@ struct Attention {
   KOKKOS_INLINE_FUNCTION int out(int layer) const { return qkv(layer) + 3 * square(); }
   KOKKOS_INLINE_FUNCTION int first(int layer) const { return qkv(layer) + 4 * square(); }
   KOKKOS_INLINE_FUNCTION int second(int layer) const { return qkv(layer) + 5 * square(); }
-  KOKKOS_INLINE_FUNCTION int weights() const { return qkv(layers); }
+  KOKKOS_INLINE_FUNCTION int recency(int layer) const { return qkv(layers) + layer; }  ///< log of the scores' slope
+  KOKKOS_INLINE_FUNCTION int weights() const { return recency(layers); }
   KOKKOS_INLINE_FUNCTION int item() const { return 2 * width + 2; }  ///< q / sqrt(H), dJ/do, log-sum-exp, o' dJ/do
 };
 
@@ -116,11 +117,11 @@ struct Keys {
 
 KOKKOS_INLINE_FUNCTION int clamp(int x, int most) { return x < 0 ? 0 : (x > most ? most : x); }
 
-/// o (H rows) and log-sum-exp (row H) of n items [(H + 1) x n]; item c sees the first visible(c) keys and itself.
-/// scores: [kKeys x n], running: [2 n].
+/// o (H rows) and log-sum-exp (row H) of n items [(H + 1) x n]; item c sees the first visible(c) keys and itself, and a
+/// key's score falls by `slope` from one to the key before it. scores: [kKeys x n], running: [2 n].
 template <class D, class Visible>
 KOKKOS_INLINE_FUNCTION void attend(const Member& member, int h, int n, const double* qkv, const Keys& keys,
-                                   const Visible& visible, double* o, double* scores, double* running) {
+                                   const Visible& visible, double slope, double* o, double* scores, double* running) {
   const int ld = h + 1;
   int most = 0;
   for (int c = 0; c < n; ++c) most = visible(c) > most ? visible(c) : most;
@@ -138,7 +139,8 @@ KOKKOS_INLINE_FUNCTION void attend(const Member& member, int h, int n, const dou
             keys.stride, qkv, 3 * h, 0.0, scores, kKeys);
     team_for(member, n, [=, &visible](Index c) {
       double* s = scores + c * kKeys;
-      const int seen = clamp(visible(c) - first, count);
+      const int age = visible(c) - first, seen = clamp(age, count);
+      for (int j = 0; j < seen; ++j) s[j] -= slope * (age - j);
       double top = running[2 * c];
       for (int j = 0; j < seen; ++j) top = s[j] > top ? s[j] : top;
       const double shrink = fast_exp(running[2 * c] - top);
@@ -161,13 +163,13 @@ KOKKOS_INLINE_FUNCTION void attend(const Member& member, int h, int n, const dou
   member.team_barrier();
 }
 
-/// Adjoint of attend() by the items' own q, k, v: qkv_bar [3H x n] (k and v of themselves only); fills items [. x n]
-/// with what the adjoint by tokens reads. scores, scores_bar: [kKeys x n].
+/// Adjoint of attend() by the items' own q, k, v: qkv_bar [3H x n] (k and v of themselves only), and by log slope,
+/// added to *recency_bar; fills items [. x n] with what the adjoint by tokens reads. scores, scores_bar: [kKeys x n].
 template <class D, class Visible>
 KOKKOS_INLINE_FUNCTION void attend_adjoint(const Member& member, const Attention& a, int n, const double* qkv,
-                                           const Keys& keys, const Visible& visible, const double* o,
+                                           const Keys& keys, const Visible& visible, double slope, const double* o,
                                            const double* o_bar, double* qkv_bar, double* scores, double* scores_bar,
-                                           double* items, int item_stride) {
+                                           double* items, int item_stride, double* recency_bar) {
   const int h = a.width, ld = h + 1;
   int most = 0;
   for (int c = 0; c < n; ++c) most = visible(c) > most ? visible(c) : most;
@@ -203,12 +205,18 @@ KOKKOS_INLINE_FUNCTION void attend_adjoint(const Member& member, const Attention
     team_for(member, n, [=, &visible](Index c) {
       const double *s = scores + c * kKeys, *item = items + c * item_stride;
       double* bar = scores_bar + c * kKeys;
-      const int seen = clamp(visible(c) - first, count);
+      const int age = visible(c) - first, seen = clamp(age, count);
       const double lse = item[2 * h], share = item[2 * h + 1];
-      for (int j = 0; j < seen; ++j) bar[j] = fast_exp(s[j] - lse) * (bar[j] - share);
+      for (int j = 0; j < seen; ++j) bar[j] = fast_exp(s[j] - slope * (age - j) - lse) * (bar[j] - share);
       for (int j = seen; j < count; ++j) bar[j] = 0;
     });
     member.team_barrier();
+    const double aged = team_sum(member, n, [&](Index c) {
+      const double* bar = scores_bar + c * kKeys;
+      const int age = visible(c) - first;
+      return lane_sum(0, clamp(age, count), [=](Index j) { return bar[j] * static_cast<double>(age - j); });
+    });
+    if (member.team_rank() == 0) *recency_bar -= slope * aged;
     D::gemm(member, Op::kNone, Op::kNone, h, n, count, 1.0, k, keys.stride, scores_bar, kKeys, 1.0, qkv_bar, 3 * h);
   }
   team_for_2d(member, h, n, [=](int r, int c) { qkv_bar[r + static_cast<Index>(c) * 3 * h] *= a.scale; });
@@ -220,8 +228,8 @@ KOKKOS_INLINE_FUNCTION void attend_adjoint(const Member& member, const Attention
 /// [kKeys x n].
 template <class D, class Items, class Visible>
 KOKKOS_INLINE_FUNCTION void keys_adjoint(const Member& member, int h, int first, int count, const Keys& keys, int n,
-                                         const Items& items, const Visible& visible, double* k_bar, double* v_bar,
-                                         double* q, double* o_bar, double* scores, double* scores_bar) {
+                                         const Items& items, const Visible& visible, double slope, double* k_bar,
+                                         double* v_bar, double* q, double* o_bar, double* scores, double* scores_bar) {
   team_for(member, n, [=, &items](Index c) {
     const double* item = items(c);
     for (int r = 0; r < h; ++r) {
@@ -237,9 +245,9 @@ KOKKOS_INLINE_FUNCTION void keys_adjoint(const Member& member, int h, int first,
   team_for(member, n, [=, &items, &visible](Index c) {
     const double* item = items(c);
     double *s = scores + c * kKeys, *bar = scores_bar + c * kKeys;
-    const int seen = clamp(visible(c) - first, count);
+    const int age = visible(c) - first, seen = clamp(age, count);
     const double lse = item[2 * h], share = item[2 * h + 1];
-    for (int j = 0; j < seen; ++j) s[j] = fast_exp(s[j] - lse);
+    for (int j = 0; j < seen; ++j) s[j] = fast_exp(s[j] - slope * (age - j) - lse);
     for (int j = 0; j < seen; ++j) bar[j] = s[j] * (bar[j] - share);
     for (int j = seen; j < count; ++j) s[j] = bar[j] = 0;
   });

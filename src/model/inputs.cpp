@@ -29,7 +29,7 @@ Inputs::Inputs(const config::Model& model, const data::Clock& clock, const data:
   for (const double period : model.periods)
     waves_.emplace_back(2 * std::numbers::pi / (period * clock.scale),
                         2 * std::numbers::pi * std::fmod(clock.origin / period, 1.0));
-  if (kind_ == gpu::EncoderKind::kAttention)
+  if (kind_ == gpu::EncoderKind::kAttention && time_)
     for (int k = 0; k < kTimeWaves; ++k) waves_.emplace_back(2 * std::numbers::pi * std::exp2(k) / clock.window, 0.0);
 }
 

@@ -108,7 +108,7 @@ struct Model {
       case Kind::kLstm:
         return type_width * types + 4 * h * (first + h + 1) + (layers - 1) * 4 * h * (2 * h + 1);
       case Kind::kAttention:
-        return type_width * types + h * (first + 1) + layers * 6 * h * (h + 1);
+        return type_width * types + h * (first + 1) + layers * (6 * h * (h + 1) + 1);
       case Kind::kDecay:
         return kSums + h * (inputs + kSums);
     }
@@ -185,6 +185,7 @@ class Encoder {
         const T* inner = reader.matrix(h, h + 1);
         blocks_.push_back({qkv, out, inner, reader.matrix(h, h + 1)});
       }
+      recency_ = reader.matrix(model.layers, 1);
       keys_.resize(model.layers);
     }
     for (std::size_t j = 0; j < stream.input.size(); ++j) {
@@ -273,7 +274,8 @@ class Encoder {
       for (std::size_t j = 0; j <= before; ++j) {
         T dot(0);
         for (std::size_t d = 0; d < h; ++d) dot += query[d] * seen(j).key[d];
-        score.push_back(dot * (1 / std::sqrt(static_cast<double>(h))));
+        score.push_back(dot * (1 / std::sqrt(static_cast<double>(h))) +
+                        exp(recency_[l]) * -static_cast<double>(before - j));
         largest = std::fmax(largest, value(score.back()));
       }
       T total(0);
@@ -298,6 +300,7 @@ class Encoder {
   const T* types_ = nullptr;  // E
   const T* in_ = nullptr;
   const T* rates_ = nullptr;                 // log beta
+  const T* recency_ = nullptr;               // [L] log of the slopes of attention
   Vector times_;                             // of the tokens
   std::vector<const T*> gates_;              // [L]
   std::vector<Block> blocks_;                // [L]

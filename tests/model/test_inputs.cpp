@@ -20,7 +20,8 @@ TEST(Inputs, are_those_of_the_page_on_encoders) {
   clock.scale = 2;
   const data::GapScale gaps{-1, 0.5};
   const double t = 30, gap = 0.7, file = 12 + t / 2, angle = 2 * std::numbers::pi * file / 5;
-  for (const std::string name : {"rbf", "deep-kernel", "lstm", "attention", "decay", "lstm without time"}) {
+  for (const std::string name :
+       {"rbf", "deep-kernel", "lstm", "attention", "decay", "lstm without time", "attention without time"}) {
     options.encoder = name.substr(0, name.find(' '));
     options.time_input = options.encoder == name;
     const model::Inputs inputs(options, clock, gaps);
@@ -32,7 +33,7 @@ TEST(Inputs, are_those_of_the_page_on_encoders) {
       if (config::reads_history(options)) wanted.push_back((std::log(gap + std::exp(-2.5)) + 1) / 0.5);
       if (name != "decay" && options.time_input) wanted.push_back(2 * t / 100 - 1);
       wanted.insert(wanted.end(), {std::sin(angle), std::cos(angle)});
-      for (int k = 0; k < 3 && name == "attention"; ++k)
+      for (int k = 0; k < 3 && name == "attention"; ++k)  // with the time only
         wanted.insert(wanted.end(), {std::sin(2 * std::numbers::pi * t / 100 * (1 << k)),
                                      std::cos(2 * std::numbers::pi * t / 100 * (1 << k))});
     }
