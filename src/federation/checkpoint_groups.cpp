@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <iterator>
@@ -88,16 +89,33 @@ void expect_all(const io::Group& group, const std::string& name, const std::vect
       client.id, group.file(), name, fmt::join(missing, ", ")));
 }
 
+std::int64_t training_checksum(const data::ClientData& client) {
+  std::vector<double> content;
+  for (const auto& sequence : client.sequences) {
+    const auto& events = sequence.events[data::kTrain];
+    content.push_back(static_cast<double>(events.size()));
+    content.insert(content.end(), events.begin(), events.end());
+    for (const auto& window : sequence.windows[data::kTrain]) content.insert(content.end(), {window.start, window.end});
+  }
+  return static_cast<std::int64_t>(XXH3_64bits(content.data(), content.size() * sizeof(double)));
+}
+
 }  // namespace
 
 void write_holdings(io::Group& group, const data::ClientData& client) {
   group.write("types", types_of(client));
   group.write("sequences", sequences_of(client));
+  group.set_attribute("training_data", training_checksum(client));
 }
 
 void expect_holdings(const io::Group& group, const data::ClientData& client) {
   expect_all(group, "types", types_of(client), client);
   expect_all(group, "sequences", sequences_of(client), client);
+}
+
+bool same_training_data(const io::Group& group, const data::ClientData& client) {
+  return !group.has_attribute("training_data") ||
+         group.attribute<std::int64_t>("training_data") == training_checksum(client);
 }
 
 void write_input_scale(io::Group group, const data::InputScale& inputs) {

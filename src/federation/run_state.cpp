@@ -40,6 +40,25 @@ std::string remedy_for(const std::string& path) {
                      intact->path);
 }
 
+std::string other_training_data(const std::string& path, std::int64_t client) {
+  return fmt::format(
+      "client {}: its training events or windows are not those that {} was trained on: bring those files back; go on "
+      "with data appended to them ('fedpp adapt --continue'), or with any ('fedpp train ... --resume "
+      "--accept-changes'); or train anew in another folder (--out)",
+      client, path);
+}
+
+/// Scores on other data do not compare: the best round is sought anew.
+void forget_scores(RunState& state) {
+  const auto patience = state.stopping.patience;
+  state.stopping = {};
+  state.stopping.patience = patience;
+  state.best_theta = {};
+  state.best_clients.clear();
+  state.validation.clear();
+  state.gains.clear();
+}
+
 /// Collective. Rank 0 writes the shared part, then every rank in turn appends its clients.
 void write_partial(Session& session, const RunState& state, const std::string& partial) {
   auto& world = session.world();
@@ -148,6 +167,7 @@ CheckpointHeader read_header(const std::string& path, mpi::Communicator& world) 
 RunState read_checkpoint(Session& session, const CheckpointHeader& header, bool accept_changes) {
   auto& world = session.world();
   RunState state;
+  bool other_data = false;
   mpi::together(world, [&] {
     if (!accept_changes) check_configuration(header, session.config());
     const io::File file = io::File::open_read(header.path);
@@ -165,6 +185,10 @@ RunState read_checkpoint(Session& session, const CheckpointHeader& header, bool 
     for (auto& client : session.owned()) {
       const io::Group group = file.group(group_name(client.data.id));
       if (accept_changes) expect_holdings(group, client.data);
+      if (!same_training_data(group, client.data)) {
+        if (!accept_changes) throw UserError(other_training_data(header.path, client.data.id));
+        other_data = true;
+      }
       client.model.state = read_client_state(group.group("last"), client.model.state, session.parameters());
       if (group.exists("best"))
         state.best_clients[client.data.id] =
@@ -182,6 +206,7 @@ RunState read_checkpoint(Session& session, const CheckpointHeader& header, bool 
       }
     }
   });
+  if (world.max(other_data ? 1 : 0, "configuration") > 0) forget_scores(state);
   return state;
 }
 

@@ -460,6 +460,18 @@ class Checkpoints(SameBits):
         self.write("train.csv", data_set(23))
         self.refused(self.newest("out").name)
 
+    def test_altered_data(self):
+        data = (self.folder / "train.csv").read_text()
+        line = next(row for row in data.splitlines() if row.startswith("7,"))  # its first event: the window starts earlier
+        sequence, time, kind = line.split(",")
+        self.write("train.csv", data.replace(line, f"{sequence},{float(time) - 0.125},{kind}", 1))
+        self.refused("not those that", self.newest("out").name, "--accept-changes", "adapt --continue")
+        evaluated = self.start(self.on_ranks(2, "evaluate", "out"))
+        self.assertEqual(evaluated.returncode, 2, evaluated.stderr)
+        self.assertIn("not those that", evaluated.stderr)
+        self.train(2, "out", "--resume", "--accept-changes", "--set", "federation.rounds=5")
+        self.assertGreater(self.result("out")["best_round"], 3, "scores of other data took part in the choice")
+
     def test_second_training_into_the_folder(self):
         before = self.contents("out")
         result = self.train(2, "out", code=2)
