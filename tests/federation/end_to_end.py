@@ -728,6 +728,20 @@ class NextEvent(SameBits):
     def test_deep_kernel(self):
         self.check(20, data__realisation="per-sequence")
 
+    def test_futures_end_after_their_sequences(self):
+        self.deck(data__clients=3, data__partition="homogeneous", federation__participants=0, federation__rounds=1)
+        self.train(2, "out")
+        predict = lambda until: self.start(self.on_ranks(2, "predict", "out", "--next-events", "--futures", 3, "--until", until))
+        refused = predict(-1)
+        self.assertEqual(refused.returncode, 2, refused.stdout + refused.stderr)
+        self.assertIn("--until -1: no sequence ends before it", refused.stderr)
+        self.assertEqual(list((self.folder / "out").glob("*.csv")), [])
+        predicted = predict(1000)
+        self.assertEqual(predicted.returncode, 0, predicted.stderr)
+        self.assertNotIn("no futures", predicted.stdout)
+        ends = sorted(float(row["observed_until"]) for row in self.rows("out/next_events.csv"))
+        self.assertIn(f"{len(ends) - 5} sequences are observed until", predict((ends[4] + ends[5]) / 2).stdout)
+
     def test_types_cannot_be_drawn(self):
         self.deck(data__clients=2, data__partition="homogeneous", federation__participants=0, federation__rounds=1,
                   model__encoder="lstm", model__layers=1, model__type_embedding=2)
