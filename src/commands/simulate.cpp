@@ -38,7 +38,7 @@ constexpr const char* kSimulateExamples =
     "observation,\n"
     "and with .truth.csv the true intensity where it is a function of time alone (cox, paper-cox).";
 
-constexpr double kMostEvents = 1e8;  // about 3 GB in memory, minutes
+constexpr double kMostEvents = 1e8;  // about 5 GB in memory, a minute
 constexpr int kMostInducing = 2000;  // about 10 s and 32 MB
 
 /// Of a seed: text for an unsigned number may have a sign, and -1 would be another seed.
