@@ -125,7 +125,8 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   archive_configuration(config, world);
   Progress progress(world.is_root(), config.output.progress, config.output.directory);
   progress.line(describe(session));
-  for (const auto& rank : ranks) progress.note(rank);
+  for (const auto& rank : ranks.lines) progress.note(rank);
+  if (!ranks.warning.empty()) progress.line(ranks.warning);
   for (const auto& reason : passed_over) progress.line("passed over: " + reason);
   if (header) progress.line(describe_start(request, *header));
   if (request.start == Start::kResume)

@@ -562,6 +562,25 @@ class ManyClients(Run):
         self.assertGreater(self.bytes_of_last_round("many"), 0)
 
 
+class Threads(SameBits):
+    """One process that is given two cores at most; backends without threads have nothing to say."""
+
+    def said(self, threads, cores, **environment):
+        self.deck(federation__rounds=1)
+        result = subprocess.run([FEDPP, "train", "run.toml", "--out", "out", "--auto-resume"], cwd=self.folder, text=True, capture_output=True,
+                                env={**os.environ, "OMP_NUM_THREADS": str(threads), **environment}, preexec_fn=lambda: os.sched_setaffinity(0, cores))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def test_more_than_cores_are_said(self):
+        allowed = sorted(os.sched_getaffinity(0))
+        said = self.said(3, allowed[:1])
+        crowded = f"1 of 1 ranks with more threads than cores, which then wait for each other (rank 0: 3 threads, cores {allowed[0]})"
+        self.assertEqual(crowded in said, "3 threads" in self.result("out")["backend"], said)
+        if len(allowed) > 1:  # bound, the main thread has one core, and the process two
+            self.assertNotIn("more threads than cores", self.said(2, allowed[:2], OMP_PROC_BIND="spread", OMP_PLACES="threads"))
+
+
 class Settings(SameBits):
     def test_one_file_a_client_equals_the_common_file(self):
         self.write("run.toml", settings(data__partition="homogeneous", data__clients=3, federation__participants=2))
