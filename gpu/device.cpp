@@ -1,9 +1,16 @@
 #include "gpu/device.hpp"
 
+#include <sched.h>
+
+#include <algorithm>
+
 #include "gpu/kokkos.hpp"
 
 #if defined(KOKKOS_ENABLE_CUDA)
 #include <cuda_runtime_api.h>
+#endif
+#if defined(KOKKOS_ENABLE_OPENMP)
+#include <omp.h>
 #endif
 
 namespace fedpp::gpu {
@@ -45,6 +52,26 @@ std::string describe() {
 
 }  // namespace
 
+std::vector<int> usable_cores() {
+  std::vector<int> cores;
+#if defined(KOKKOS_ENABLE_OPENMP)
+  for (int place = 0; place < omp_get_num_places(); ++place) {
+    std::vector<int> ids(static_cast<std::size_t>(omp_get_place_num_procs(place)));
+    omp_get_place_proc_ids(place, ids.data());
+    cores.insert(cores.end(), ids.begin(), ids.end());
+  }
+  std::sort(cores.begin(), cores.end());
+  cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
+  if (!cores.empty()) return cores;  // without places nothing is bound
+#endif
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return {};
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(core, &set)) cores.push_back(core);
+  return cores;
+}
+
 std::string fault_of(const std::vector<std::uint64_t>& words) {
   std::size_t wrong = 0, first = 0;
   for (std::size_t i = 0; i < words.size(); ++i)
@@ -62,7 +89,7 @@ Device examine_device(std::int64_t words) {
       "fedpp::device::invert", Kokkos::RangePolicy<Exec>(0, words),
       KOKKOS_LAMBDA(const Index i) { buffer(i) = ~buffer(i); });
   to_host(buffer, host);
-  return {describe(), fault_of(host)};
+  return {describe(), fault_of(host), kHostBackend ? static_cast<int>(Exec().concurrency()) : 1};
 }
 
 }  // namespace fedpp::gpu

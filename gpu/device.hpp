@@ -10,11 +10,16 @@ namespace fedpp::gpu {
 struct Device {
   std::string name;   ///< "NVIDIA H100, GPU-8a1f..., PCI 0000:41:00.0"; the execution space on a host
   std::string fault;  ///< of the self-test; "" where it passed
+  int threads = 1;    ///< that kernels run on where the device is the host
 };
 
 /// Writes a pattern of `words` 64-bit words into device memory, changes it by a kernel, brings it back and compares. On
 /// a host, too: cheap, and the same path. Needs a Runtime.
 Device examine_device(std::int64_t words = 1 << 20);
+
+/// The cores that this process' threads may use, increasing. Not the main thread's alone, which OpenMP binds to the
+/// first of them where OMP_PROC_BIND says so.
+std::vector<int> usable_cores();
 
 /// The self-test's judgement of what came back: "" or how many words are wrong and where the first is.
 std::string fault_of(const std::vector<std::uint64_t>& words);

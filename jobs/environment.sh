@@ -7,7 +7,7 @@
 #   FEDPP             the executable (default: build/cuda, build/cpu or the installed one beside FEDPP_HOME, else in PATH)
 #   FEDPP_LAUNCHER    srun (default under SLURM) or mpirun
 #   FEDPP_SRUN        further options of srun, as in "--mpi=pmix --cpu-bind=cores"
-#   FEDPP_MPIRUN      further options of mpirun
+#   FEDPP_MPIRUN      further options of mpirun; where they say --map-by or --bind-to, ranks are placed by them alone
 #   FEDPP_GPU_AWARE_MPI   0 (default) or 1: whether the MPI library looks for device memory in its buffers. fedpp hands it host
 #                     memory only (2P numbers a round), so 0 loses nothing and avoids its start-up and its memory on the GPU.
 #   FEDPP_MODULES     modules to load, for FEDPP_MACHINE=modules
@@ -28,7 +28,10 @@ fi
 . "$fedpp_jobs/environment/${FEDPP_MACHINE:-plain}.sh"
 [ ${#fedpp_command[@]} -gt 0 ] || fedpp_command=("$FEDPP")
 
-# Threads: what SLURM gives a task, and none for BLAS inside a rank.
+# Threads: what SLURM gives a task, and none for BLAS inside a rank. Since SLURM 22.05 srun takes cores a task from its own variable
+# only, and without it gives a rank one core for all its threads.
+[ -z "${SLURM_CPUS_PER_TASK:-}" ] || export SRUN_CPUS_PER_TASK=${SRUN_CPUS_PER_TASK:-$SLURM_CPUS_PER_TASK}
+fedpp_threads_bound=${OMP_PROC_BIND:-}
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-${SLURM_CPUS_PER_TASK:-1}} OMP_PROC_BIND=${OMP_PROC_BIND:-spread} OMP_PLACES=${OMP_PLACES:-threads}
 export OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 KOKKOS_DISABLE_WARNINGS=1
 
@@ -39,13 +42,31 @@ case ${FEDPP_GPU_AWARE_MPI:-0} in
   *) echo "environment.sh: FEDPP_GPU_AWARE_MPI=$FEDPP_GPU_AWARE_MPI: 0 or 1" >&2; exit 2 ;;
 esac
 
+# place_ranks RANKS: fedpp_placement, the options by which Open MPI's mpirun gives each rank a core a thread. Left alone it binds each of two
+# ranks to one core and more of them to a socket, where their threads meet on its first cores. Where it has not as many cores (hardware
+# threads that SLURM counts as CPUs, more ranks than cores) the system places the threads.
+place_ranks() {
+  local ranks=$1
+  fedpp_placement=
+  case "${FEDPP_MPIRUN:-}" in *--map-by* | *--bind-to*) return ;; esac
+  case "$(mpirun --version 2>/dev/null)" in *"Open MPI"* | *OpenRTE*) ;; *) return ;; esac
+  fedpp_placement="--map-by slot:PE=$OMP_NUM_THREADS"
+  if ! mpirun ${ranks:+-n "$ranks"} $fedpp_placement ${FEDPP_MPIRUN:-} true </dev/null >/dev/null 2>&1; then
+    echo "environment.sh: mpirun cannot give each rank $OMP_NUM_THREADS cores: they are not bound (FEDPP_MPIRUN=\"--map-by ...\" places them)" >&2
+    fedpp_placement="--bind-to none"
+    export OMP_PROC_BIND=${fedpp_threads_bound:-false}
+  fi
+}
+
 # on_ranks RANKS ARGUMENT...: fedpp on that many ranks ("" for all tasks of the job). A rank that dies ends the others within seconds.
 on_ranks() {
   local ranks=$1
   shift
   case ${FEDPP_LAUNCHER:-srun} in
     srun) exec srun ${ranks:+--ntasks="$ranks"} --kill-on-bad-exit=1 ${FEDPP_SRUN:-} "${fedpp_command[@]}" "$@" ;;
-    mpirun) exec mpirun ${ranks:+-n "$ranks"} ${FEDPP_MPIRUN:-} "${fedpp_command[@]}" "$@" ;;
+    mpirun)
+      place_ranks "$ranks"
+      exec mpirun ${ranks:+-n "$ranks"} $fedpp_placement ${FEDPP_MPIRUN:-} "${fedpp_command[@]}" "$@" ;;
     *) echo "environment.sh: FEDPP_LAUNCHER=$FEDPP_LAUNCHER: srun or mpirun" >&2; exit 2 ;;
   esac
 }

@@ -2,19 +2,22 @@
 #
 # train_and_requeue OUT CONFIG [ARGUMENT...]: trains on all tasks of the job from the newest intact checkpoint in OUT, or from the
 # start. When SLURM says that time is nearly up (--signal=B:USR1@...), or sends TERM (preemption), the ranks finish their round and write a
-# checkpoint; then the job puts itself back into the queue. After a failure it does so, too, as long as it got further than the time before.
+# checkpoint; then the job puts itself back into the queue, also where they died of the request (while they started, or because a round took
+# longer than the time that was left). After another failure it does so, too, as long as it got further than the time before.
 #   FEDPP_MAX_RESTARTS   (default 100)
 
 train_and_requeue() {
-  local out=$1 config=$2 code=0 before after
+  local out=$1 config=$2 code=0 asked= ranks= before after
   shift 2
   newest_checkpoint() { find "$out" -maxdepth 1 -name 'checkpoint-*.h5' 2>/dev/null | sort | tail -1; }
   before=$(newest_checkpoint)
   echo "$(date -u +%FT%TZ) job ${SLURM_JOB_ID:-none}, restart ${SLURM_RESTART_COUNT:-0}, on ${SLURM_JOB_NODELIST:-this machine}, from ${before:-the start}"
 
+  pass_on() { [ -z "$ranks" ] || kill -USR1 "$ranks" 2>/dev/null; }
+  trap 'asked=yes; echo "$(date -u +%FT%TZ) asked to stop: a checkpoint after this round"; pass_on' USR1 TERM
   on_ranks "" train "$config" --out "$out" --auto-resume "$@" &
-  local ranks=$!
-  trap 'echo "$(date -u +%FT%TZ) asked to stop: a checkpoint after this round"; kill -USR1 $ranks 2>/dev/null' USR1 TERM
+  ranks=$!
+  [ -z "$asked" ] || pass_on # it came before there was anyone to tell
   wait $ranks || code=$?
   while kill -0 $ranks 2>/dev/null; do # a trapped signal ended wait, not the ranks
     code=0
@@ -28,6 +31,8 @@ train_and_requeue() {
     code=75
   fi
   echo "$(date -u +%FT%TZ) fedpp ended with code $code; checkpoint: ${after:-none}"
+  # Ranks that were asked to stop while they loaded libraries, or that mpirun or SLURM ended in the middle of a round, failed at nothing.
+  [ -z "$asked" ] || [ $code -eq 0 ] || [ $code -eq 2 ] || code=75
 
   case $code in
     0 | 2) return $code ;; # done; a mistake of the user's, which no restart mends

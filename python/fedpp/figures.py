@@ -88,7 +88,7 @@ def convergence(result, _):
             axis.plot(best, y[list(x).index(best)], "o", ms=8, mfc="none", mec="black", mew=1.3, label=f"best validated round: {best}")
     handles, labels = axes[-1, 0].get_legend_handles_labels()
     if handles:
-        axes[-1, 0].legend(handles, labels, loc="lower right", frameon=True, framealpha=1, edgecolor="none")
+        axes[-1, 0].legend(handles, labels, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.2)  # curves end at the right, low or high
     axes[-1, 0].set_xlabel("communication round")
     axes[-1, 0].xaxis.set_major_locator(MaxNLocator(integer=True))
     axes[0, 0].set_title("Convergence", loc="left", fontweight="bold")
@@ -112,7 +112,11 @@ def calendar(result, group):
     data = (result.get("config") or {}).get("data") or {}
     if not data.get("time_origin") or text(group.attrs.get("clock", "")) != "calendar":
         return None
-    origin = datetime.datetime.fromisoformat(data["time_origin"])
+    try:
+        origin = datetime.datetime.fromisoformat(data["time_origin"])
+    except ValueError:  # of a version that took impossible dates
+        raise Missing(f"data.time_origin = {data['time_origin']} of the run is no date that exists: give one to "
+                      "'fedpp train --resume --set data.time_origin=2019-03-01'") from None
     scale, shift = UNITS[data["time_unit"]], data["drop_before"] if data.get("drop") else 0
     return lambda times: np.datetime64(origin, "ms") + np.asarray((np.asarray(times, float) + shift) * scale * 1000).astype("timedelta64[ms]")
 
@@ -302,7 +306,7 @@ def phases(result, _):
         axis.annotate(f"{value:.3g} s  ({value / sum(values):.1%})", (value, row), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8.5)
     axis.set_yticks(range(len(values)))
     axis.set_yticklabels(seconds)
-    axis.set(xlim=(0, 1.3 * max(values)), xlabel="seconds of the slowest rank, all rounds together")
+    axis.set(xlim=(0, 1.3 * max(values)), xlabel="seconds of the slowest rank in this start of the run")
     axis.set_title("Phases", loc="left", fontweight="bold")
     axis.grid(False, axis="y")
     return figure
@@ -336,7 +340,7 @@ def communication(result, _):
             axis.annotate(bytes_text(value), (value / 1e3, row), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8.5)
         axis.set_yticks(range(len(kinds)))
         axis.set_yticklabels(kinds)
-        axis.set(xlim=(0, 1.25 * max(kinds.values()) / 1e3), xlabel="leaves all ranks in the run (kB)")
+        axis.set(xlim=(0, 1.25 * max(kinds.values()) / 1e3), xlabel="leaves all ranks in this start of the run (kB)")
         axis.grid(False, axis="y")
         axis.set_title("By kind", loc="left", fontweight="bold")
     return figure
@@ -360,12 +364,13 @@ def communities(result, _):
     step = max(1, -(-len(table) // 40))
     axis.set_yticks(range(0, len(table), step))
     axis.set_yticklabels([str(order[k]) for k in range(0, len(table), step)], fontsize=8)
-    axis.set_ylabel("client, by its last community")
+    axis.set_ylabel("client, by its\nlast community")
     axis.grid(False)
     axis.set_title("Communities: one colour each within a round, numbered by first appearance", loc="left", fontweight="bold")
     below.plot([r["round"] for r in rounds], [len(set(r["communities"]) - {-1}) for r in rounds], color=OURS, lw=1.4, marker="o", ms=3)
     below.set(xlabel="communication round", ylabel="number", ylim=(0, None))
-    below.xaxis.set_major_locator(MaxNLocator(integer=True))
+    for side in (below.xaxis, below.yaxis):
+        side.set_major_locator(MaxNLocator(integer=True))
     return figure
 
 

@@ -38,8 +38,8 @@ WHAT = {
                "models to ours: blue where ours is better, red where it is not."),
     "calibration": ("Calibration", "If the model were right, the test events, measured in units of the expected number of events, would be one apart on average "
                     "and exponentially distributed. The curves should follow the dashed line."),
-    "phases": ("Where the time went", "Seconds of each phase on the slowest rank."),
-    "communication": ("What left the ranks", "Counted inside the communication layer: each message once, by what it carried. Events and the clients' own latent functions never appear: they stay on their rank."),
+    "phases": ("Where the time went", "Seconds of each phase on the slowest rank, since this start of the run: a run that was resumed has had others."),
+    "communication": ("What left the ranks", "Counted inside the communication layer: each message once, by what it carried; by kind since this start of the run alone, which may have been resumed. Events and the clients' own latent functions never appear: they stay on their rank."),
     "communities": ("Communities", "Which clients learn from each other under personalised aggregation, round by round: clients of one colour in a column share a prior. Grey: not in the graph."),
     "graph": ("Client graph", "How similar the server finds any two clients after the last round, by what their kernels make of the same probe points. Framed: the "
               "communities. Frames that are no brighter than the rest say that there are no groups."),

@@ -13,6 +13,7 @@
 #include "config/error.hpp"
 #include "config/validate.hpp"
 #include "federation/run.hpp"
+#include "federation/stop_signal.hpp"
 #include "io/checkpoint_file.hpp"
 
 namespace fedpp::commands {
@@ -83,6 +84,7 @@ config::Config read_config(const AdaptOptions& options) {
 }
 
 int adapt(const AdaptOptions& options) {
+  federation::watch_for_signals();
   return run_parallel([&](mpi::Communicator& world) {
     const config::Config config = read_on_rank_0(world, [&] { return read_config(options); });
     const auto start = options.same_clients ? federation::Start::kContinue : federation::Start::kAdapt;

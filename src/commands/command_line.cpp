@@ -44,7 +44,7 @@ constexpr const char* kProgramExamples =
     "  fedpp COMMAND --help                            all options of a command\n"
     "\n"
     "Exit codes: 0 success, 1 failure at run time, 2 the user's mistake (usage, configuration, data),\n"
-    "75 training stopped by SIGUSR1 or SIGTERM after a checkpoint: start it again with --resume.";
+    "75 training stopped by SIGUSR1, SIGTERM or SIGINT after a checkpoint: start it again with --resume.";
 
 /// A misspelt command (or process to simulate) gets a suggestion; CLI11 would only call it unexpected.
 void refuse_unknown(const CLI::App& app, const std::string& word, const std::string& kind, const std::string& help) {

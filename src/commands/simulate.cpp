@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numbers>
@@ -37,11 +38,29 @@ constexpr const char* kSimulateExamples =
     "observation,\n"
     "and with .truth.csv the true intensity where it is a function of time alone (cox, paper-cox).";
 
-constexpr const char* kPositive = "must be above 0";
+constexpr double kMostEvents = 1e8;  // about 5 GB in memory, a minute
 constexpr int kMostInducing = 2000;  // about 10 s and 32 MB
+
+/// Of a seed: text for an unsigned number may have a sign, and -1 would be another seed.
+const auto not_negative = [](const std::string& value) {
+  return value.starts_with('-') ? fmt::format("{}: must be at least 0", value) : std::string();
+};
 
 void demand(bool holds, const std::string& option, double value, const std::string& remedy) {
   if (!holds) throw UserError(fmt::format("--{} {}: {}", option, value, remedy));
+}
+
+void demand_positive(const std::string& option, double value) {
+  demand(value > 0 && std::isfinite(value), option, value, "must be above 0 and finite");
+}
+
+/// A draw that would not end, or fill the memory, is refused before it starts.
+void demand_drawable(double events_a_sequence, int sequences, const std::string& remedy) {
+  demand(sequences >= 1, "sequences", sequences, "must be at least 1");
+  const double events = std::max(events_a_sequence, 1.0) * sequences;
+  if (!(events <= kMostEvents))
+    throw UserError(fmt::format("{:.3g} events are to be expected, and {:.3g} are the limit: lower {} or --sequences",
+                                events, kMostEvents, remedy));
 }
 
 int simulate_paper_cox(const SimulateOptions& options) {
@@ -50,22 +69,22 @@ int simulate_paper_cox(const SimulateOptions& options) {
 
 int simulate_cox(const SimulateOptions& options) {
   const data::CoxSettings& cox = options.cox;
-  demand(cox.upper > 0, "upper", cox.upper, kPositive);
-  demand(cox.window > 0, "window", cox.window, kPositive);
-  demand(cox.variance > 0, "variance", cox.variance, kPositive);
-  demand(cox.lengthscale > 0, "lengthscale", cox.lengthscale, kPositive);
+  demand_positive("upper", cox.upper);
+  demand_positive("window", cox.window);
+  demand_positive("variance", cox.variance);
+  demand_positive("lengthscale", cox.lengthscale);
   demand(cox.inducing >= 1 && cox.inducing <= kMostInducing, "inducing", cox.inducing,
          fmt::format("must be from 1 to {}: their covariance is factorised as one matrix", kMostInducing));
-  demand(cox.sequences >= 1, "sequences", cox.sequences, "must be at least 1");
+  demand_drawable(cox.upper, cox.sequences, "--upper");
   return write_simulation(options.files, std::vector{data::simulate_cox(cox, options.seed)});
 }
 
 int simulate_poisson(const SimulateOptions& options) {
-  demand(options.rate > 0, "rate", options.rate, kPositive);
+  demand_positive("rate", options.rate);
   demand(options.amplitude >= 0 && options.amplitude <= 1, "amplitude", options.amplitude, "must be in [0, 1]");
-  demand(options.period > 0, "period", options.period, kPositive);
-  demand(options.window > 0, "window", options.window, kPositive);
-  demand(options.sequences >= 1, "sequences", options.sequences, "must be at least 1");
+  demand_positive("period", options.period);
+  demand_positive("window", options.window);
+  demand_drawable(options.rate * options.window, options.sequences, "--rate, --window");
   const auto intensity = [&](double t) {
     return options.rate * (1 + options.amplitude * std::sin(2 * std::numbers::pi * t / options.period));
   };
@@ -75,11 +94,11 @@ int simulate_poisson(const SimulateOptions& options) {
 
 int simulate_hawkes(const SimulateOptions& options) {
   const data::HawkesSettings& hawkes = options.hawkes;
-  demand(hawkes.mu > 0, "mu", hawkes.mu, kPositive);
+  demand_positive("mu", hawkes.mu);
   demand(hawkes.alpha >= 0 && hawkes.alpha < 1, "alpha", hawkes.alpha, "must be in [0, 1): 1 and more never ends");
-  demand(hawkes.beta > 0, "beta", hawkes.beta, kPositive);
-  demand(hawkes.window > 0, "window", hawkes.window, kPositive);
-  demand(hawkes.sequences >= 1, "sequences", hawkes.sequences, "must be at least 1");
+  demand_positive("beta", hawkes.beta);
+  demand_positive("window", hawkes.window);
+  demand_drawable(hawkes.mu * hawkes.window / (1 - hawkes.alpha), hawkes.sequences, "--mu, --alpha, --window");
   return write_simulation(options.files, data::simulate_hawkes(hawkes, options.seed));
 }
 
@@ -89,7 +108,7 @@ int simulate_neural_hawkes(const SimulateOptions& options) {
   demand(neural.hidden >= 1, "hidden", neural.hidden, "must be at least 1");
   demand(neural.shortest >= 1, "shortest", neural.shortest, "must be at least 1");
   demand(neural.longest >= neural.shortest, "longest", neural.longest, "must not be below --shortest");
-  demand(neural.sequences >= 1, "sequences", neural.sequences, "must be at least 1");
+  demand_drawable(neural.longest, neural.sequences, "--longest");
   return write_simulation(options.files, data::simulate_neural_hawkes(neural, options.seed));
 }
 
@@ -101,7 +120,7 @@ CLI::App* add_model(CLI::App& simulate, Action& chosen, const Options& options, 
       ->type_name("OUT")
       ->required()
       ->check(not_empty);
-  model->add_option("--seed", options->seed, "Seed")->capture_default_str();
+  model->add_option("--seed", options->seed, "Seed")->check(not_negative)->capture_default_str();
   model->callback([options, run, &chosen] { chosen = [options, run] { return run(*options); }; });
   return model;
 }

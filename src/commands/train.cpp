@@ -10,6 +10,7 @@
 #include "config/read.hpp"
 #include "config/validate.hpp"
 #include "federation/run.hpp"
+#include "federation/stop_signal.hpp"
 
 namespace fedpp::commands {
 namespace {
@@ -47,6 +48,7 @@ int train(const TrainOptions& options) {
     fmt::print("{}: valid\n", options.config_file);
     return kSuccess;
   }
+  if (!options.estimate) federation::watch_for_signals();  // first of all: MPI and loading may take minutes
   return run_parallel([&](mpi::Communicator& world) {
     const config::Config config = read_on_rank_0(world, [&] { return read_config(options); });
     if (options.estimate) return federation::run_estimate(config, world);

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
@@ -44,19 +44,31 @@ class Checker {
   std::map<std::string, Key> keys_;
 };
 
-/// "2019-03-01" or "2019-03-01T06:30:00", by form and by range.
+constexpr std::chrono::year kFirstYear{1};  // of the calendars that draw the dates
+
+/// A form is '0' for any digit and otherwise the character itself.
+bool has_form(const std::string& text, std::string_view form) {
+  return std::equal(text.begin(), text.end(), form.begin(), form.end(),
+                    [](char c, char wanted) { return wanted == '0' ? c >= '0' && c <= '9' : c == wanted; });
+}
+
+/// "2019-03-01" or "2019-03-01T06:30:00", by form and as a day that exists: strptime takes the 30th of February.
 bool is_date(const std::string& text) {
-  std::tm date{};
-  const char* rest = strptime(text.c_str(), "%Y-%m-%d", &date);
-  if (rest && *rest == 'T') rest = strptime(rest, "T%H:%M:%S", &date);
-  return rest && *rest == '\0';
+  const bool with_time = has_form(text, "0000-00-00T00:00:00");
+  if (!with_time && !has_form(text, "0000-00-00")) return false;
+  const auto number = [&](std::size_t at) { return 10 * (text[at] - '0') + text[at + 1] - '0'; };
+  const std::chrono::year_month_day day{std::chrono::year(100 * number(0) + number(2)),
+                                        std::chrono::month(static_cast<unsigned>(number(5))),
+                                        std::chrono::day(static_cast<unsigned>(number(8)))};
+  return day.ok() && day.year() >= kFirstYear &&
+         (!with_time || (number(11) < 24 && number(14) < 60 && number(17) < 60));
 }
 
 void check_time_axis(Checker& check, const Data& data) {
   if (data.time_origin.empty()) return;
   constexpr std::array<std::string_view, 5> units{"s", "min", "hour", "day", "week"};
   check.demand(is_date(data.time_origin), "data.time_origin",
-               "is not a date: write it as 2019-03-01 or 2019-03-01T06:30:00");
+               "is not a date that exists: write it as 2019-03-01 or 2019-03-01T06:30:00");
   check.demand(std::find(units.begin(), units.end(), data.time_unit) != units.end(), "data.time_unit",
                fmt::format("with data.time_origin the unit must be one of {}", fmt::join(units, ", ")));
 }
@@ -166,6 +178,11 @@ void check_aggregation(Checker& check, const Model& model, const Federation& fed
                "aggregation.scope = \"global\"");
 }
 
+void check_output(Checker& check, const Output& output) {
+  check.demand(!output.directory.empty(), "output.directory",
+               "results need a folder: name one, or leave the key out for \"out\"");
+}
+
 void check_evaluation(Checker& check, const Data& data, const Evaluation& evaluation) {
   check.demand(!evaluation.next_event || data.protocol == "chronological", "evaluation.next_event",
                fmt::format("protocol \"{}\" scores streams laid over each other, not one sequence's next event: set "
@@ -189,6 +206,7 @@ void validate(const Config& config, const Origins& origins) {
   check_alignment(check, config.model, config.training, config.federation);
   check_aggregation(check, config.model, config.federation, config.aggregation, config.attack);
   check_evaluation(check, config.data, config.evaluation);
+  check_output(check, config.output);
   throw_if_any(check.mistakes);
 }
 

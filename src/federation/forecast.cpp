@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <map>
+#include <span>
 
 #include "config/error.hpp"
 #include "federation/futures.hpp"
@@ -27,12 +29,13 @@ struct Rows {
   std::int64_t cut = 0;
 };
 
-/// The end of a sequence: its last event, or the end of its observation where that is later. Model clock.
-double end_of(const data::Clock& clock, const data::ClientSequence& sequence) {
+/// The end of a sequence: its last event, or the end of its observation where that is later. Time of the file, less the
+/// plan's origin.
+double end_of(const data::ClientSequence& sequence) {
   double end = sequence.times.back();
   for (const auto& windows : sequence.windows)
     if (!windows.empty()) end = std::max(end, windows.back().end);
-  return data::to_model(clock, sequence, end);
+  return end;
 }
 
 Rows rows_of(const Session& session, const OwnedClient& client, const model::Priors& theta,
@@ -43,7 +46,7 @@ Rows rows_of(const Session& session, const OwnedClient& client, const model::Pri
   const NextEventReader reader(session, client, theta, grid);
   std::vector<GapStart> ends;
   for (std::size_t s = 0; s < sequences.size(); ++s)
-    ends.push_back({s, sequences[s].times.size(), end_of(clock, sequences[s])});
+    ends.push_back({s, sequences[s].times.size(), data::to_model(clock, sequences[s], end_of(sequences[s]))});
   const auto in_file = [&](std::size_t s, double time) { return data::to_file(clock, sequences[s], time) + origin; };
   const auto name = [&](std::size_t s) {
     return fmt::format("{},{},{}", client.data.id, sequences[s].source, sequences[s].id);
@@ -123,6 +126,33 @@ void check_forecast(const Session& session, const ForecastRequest& request) {
         "model.type_embedding = {}: the encoder reads types, but the model draws times without types, so futures "
         "cannot go on from their own events: train with model.type_embedding = 0, or ask for the next event only",
         config.model.type_embedding));
+}
+
+std::int64_t sequences_past(Session& session, const std::vector<std::int64_t>& clients,
+                            const ForecastRequest& request) {
+  if (!request.until) return 0;
+  std::int64_t counts[] = {0, 0};  // past it, all
+  double first = std::numeric_limits<double>::infinity();
+  for (const auto c : clients) {
+    if (!session.owns(c)) continue;
+    for (const auto& sequence : session.owned(c).data.sequences) {
+      const double end = end_of(sequence) + session.plan().origin;
+      first = std::min(first, end);
+      counts[0] += end >= *request.until;
+      ++counts[1];
+    }
+  }
+  auto& world = session.world();
+  world.allreduce(std::span<std::int64_t>(counts), mpi::Op::sum, "metrics");
+  first = world.min(first, "metrics");
+  mpi::together(world, [&] {
+    if (counts[0] == counts[1])
+      throw UserError(fmt::format(
+          "--until {}: no sequence ends before it (the first is observed until {}), so there is no future to draw: "
+          "give a later time of the file, or --horizon",
+          *request.until, first));
+  });
+  return counts[0];
 }
 
 std::int64_t write_forecast(Session& session, const model::Priors& theta, const std::vector<std::int64_t>& clients,

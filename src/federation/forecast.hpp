@@ -23,6 +23,10 @@ struct ForecastRequest {
 /// Collective. Throws UserError where the protocol or the model cannot answer.
 void check_forecast(const Session& session, const ForecastRequest& request);
 
+/// Collective. The sequences of these clients that are observed until request.until or longer, and so have no futures;
+/// throws UserError where that are all of them.
+std::int64_t sequences_past(Session& session, const std::vector<std::int64_t>& clients, const ForecastRequest& request);
+
 /// Collective. Writes the files for these clients (ascending), one posterior fit a client; the same bytes for any
 /// number of ranks. Returns the futures that were stopped before their end (FuturePath::cut).
 std::int64_t write_forecast(Session& session, const model::Priors& theta, const std::vector<std::int64_t>& clients,

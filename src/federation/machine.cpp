@@ -1,9 +1,9 @@
 #include "federation/machine.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <stdexcept>
@@ -12,6 +12,21 @@
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {
+
+namespace {
+
+/// Of each rank "" or what it lacks; the first of them speaks for all.
+std::string warning_of(const std::vector<std::string>& crowded) {
+  const auto all = std::count_if(crowded.begin(), crowded.end(), [](const auto& text) { return !text.empty(); });
+  if (all == 0) return "";
+  return fmt::format(
+      "{} of {} ranks with more threads than cores, which then wait for each other ({}): give a rank its cores (srun "
+      "--cpus-per-task, mpirun --map-by slot:PE=THREADS), or set OMP_NUM_THREADS lower",
+      all, crowded.size(),
+      *std::find_if(crowded.begin(), crowded.end(), [](const auto& text) { return !text.empty(); }));
+}
+
+}  // namespace
 
 std::string whereabouts() {
   char host[256] = "?";
@@ -24,23 +39,18 @@ std::string whereabouts() {
   return text + (array && task ? fmt::format(", SLURM job {}_{}", array, task) : fmt::format(", SLURM job {}", job));
 }
 
-std::string allowed_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return "?";
+std::string ranges(const std::vector<int>& cores) {
   std::string text;
-  for (int first = 0; first < CPU_SETSIZE; ++first) {
-    if (!CPU_ISSET(first, &set)) continue;
-    int last = first;
-    while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &set)) ++last;
-    text += fmt::format("{}{}", text.empty() ? "" : ",", first);
-    if (last > first) text += fmt::format("-{}", last);
-    first = last;
+  for (std::size_t k = 0; k < cores.size(); ++k) {
+    const std::size_t first = k;
+    while (k + 1 < cores.size() && cores[k + 1] == cores[k] + 1) ++k;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", cores[first]);
+    if (k > first) text += fmt::format("-{}", cores[k]);
   }
-  return text;
+  return text.empty() ? "?" : text;
 }
 
-std::vector<std::string> examine_ranks(mpi::Communicator& world) {
+RanksExamined examine_ranks(mpi::Communicator& world) {
   gpu::Device device;
   mpi::together(world, [&] {
     device = gpu::examine_device();
@@ -48,9 +58,17 @@ std::vector<std::string> examine_ranks(mpi::Communicator& world) {
       throw std::runtime_error(fmt::format("rank {}, {}, {}: self-test failed: {}; leave this node out and start again",
                                            world.rank(), whereabouts(), device.name, device.fault));
   });
-  return world.gather(fmt::format("rank {}: {}, cores {}, {}, self-test passed", world.rank(), whereabouts(),
-                                  allowed_cores(), device.name),
-                      0, "placement");
+  const auto cores = gpu::usable_cores();
+  const bool crowded = !cores.empty() && device.threads > static_cast<int>(cores.size());
+  RanksExamined ranks;
+  ranks.lines = world.gather(fmt::format("rank {}: {}, cores {}, {}, self-test passed", world.rank(), whereabouts(),
+                                         ranges(cores), device.name),
+                             0, "placement");
+  const auto crowd = world.gather(
+      crowded ? fmt::format("rank {}: {} threads, cores {}", world.rank(), device.threads, ranges(cores)) : "", 0,
+      "placement");
+  ranks.warning = warning_of(crowd);
+  return ranks;
 }
 
 std::string timestamp() {

@@ -11,12 +11,17 @@ namespace fedpp::federation {
 /// "host n1, process 4711, SLURM job 12_3": the last part only under SLURM.
 std::string whereabouts();
 
-/// The cores that this process may use: "0-3,8".
-std::string allowed_cores();
+/// Increasing numbers as "0-3,8"; "?" for none.
+std::string ranges(const std::vector<int>& cores);
 
-/// Collective. Every rank examines its device; one that fails its self-test ends the run with rank, host and device. On
-/// rank 0 a line a rank: host, process, cores, device.
-std::vector<std::string> examine_ranks(mpi::Communicator& world);
+struct RanksExamined {
+  std::vector<std::string> lines;  ///< one a rank: host, process, cores, device
+  std::string warning;             ///< ranks with more threads than cores; "": none
+};
+
+/// Collective. Every rank examines its device; one that fails its self-test ends the run with rank, host and device.
+/// The texts are rank 0's.
+RanksExamined examine_ranks(mpi::Communicator& world);
 
 /// Now, in UTC: "2026-11-21T21:25:03Z".
 std::string timestamp();

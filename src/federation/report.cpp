@@ -229,6 +229,7 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
         throw UserError(fmt::format("--clients {}: there are clients 0 to {}", c, session.clients() - 1));
     if (forecast) check_forecast(session, request.forecast);
   });
+  const auto past = sequences_past(session, forecast_clients, request.forecast);
   const RunState state = read_checkpoint(session, header);
   const auto& theta = select_state(session, state, request.state == "best");
   write_curves(session, theta, clients, {}, {}, path);
@@ -239,6 +240,9 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
   for (const auto& [what, file] :
        {std::pair{"Next events", request.forecast.next_events}, std::pair{"Futures", request.forecast.futures}})
     if (!file.empty()) fmt::print("{} of {} clients written to {}\n", what, forecast_clients.size(), file);
+  if (past > 0)
+    fmt::print("{} sequence{} observed until --until {} or longer: no futures\n", past, past == 1 ? " is" : "s are",
+               *request.forecast.until);
   if (cut > 0) fmt::print("{} futures were stopped at {} events, before their end\n", cut, kMostDrawn);
   return 0;
 }

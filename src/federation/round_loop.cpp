@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <numeric>
 #include <optional>
 
@@ -19,6 +17,7 @@
 #include "federation/round_recorder.hpp"
 #include "federation/schedule.hpp"
 #include "federation/scoring.hpp"
+#include "federation/stop_signal.hpp"
 #include "federation/strategies/strategy.hpp"
 #include "federation/uploads.hpp"
 #include "model/local_update.hpp"
@@ -26,10 +25,6 @@
 namespace fedpp::federation {
 
 namespace {
-
-/// Set by SIGUSR1 and SIGTERM: finish the round, write a checkpoint, leave with kExitRequeue.
-std::atomic<int> stop_signal{0};
-void on_signal(int signal) { stop_signal = signal; }
 
 class Trainer {
  public:
@@ -250,7 +245,7 @@ class Trainer {
                                     : (o.checkpoint_every > 0 && state_.next_round % o.checkpoint_every == 0) ||
                                           (o.checkpoint_minutes > 0 && since.count() >= o.checkpoint_minutes);
     }
-    int words[] = {stop_signal.load(), due};
+    int words[] = {stop_signal(), due};
     world_.allreduce(std::span<int>(words), mpi::Op::max, "metrics");
     if (words[0] != 0)
       progress_.line(fmt::format("signal {}: checkpoint after round {}, then the end", words[0], state_.next_round));
@@ -298,11 +293,6 @@ class Trainer {
 };
 
 }  // namespace
-
-void watch_for_signals() {
-  std::signal(SIGUSR1, on_signal);
-  std::signal(SIGTERM, on_signal);
-}
 
 bool run_rounds(Session& session, RunState& state, Progress& progress, Phases& phases) {
   return Trainer(session, state, progress, phases).run();

@@ -8,9 +8,6 @@
 
 namespace fedpp::federation {
 
-/// SIGUSR1 and SIGTERM from now on ask the round loop to end after its round.
-void watch_for_signals();
-
 /// Collective. Runs the rounds that are left, with checkpoints when they are due. Returns false where a signal ended it
 /// early; a checkpoint is written then, too.
 bool run_rounds(Session& session, RunState& state, Progress& progress, Phases& phases);

@@ -12,7 +12,7 @@
 
 namespace fedpp::federation {
 
-/// A signal ended the training after a checkpoint: the job script submits again and resumes.
+/// A signal ended the training, after a checkpoint or before its first round: the job script submits again and resumes.
 inline constexpr int kExitRequeue = 75;
 
 /// Where a training starts (docs/adaptation.md for the last two).
@@ -33,6 +33,7 @@ struct TrainingRequest {
   bool best = true;             ///< kAdapt, kContinue: from its best round by validation, else from its last
   bool profile = false;         ///< print where the time went (docs/profiling.md)
 };
+/// The caller has called watch_for_signals (federation/stop_signal.hpp), before MPI starts.
 int run_training(const config::Config& config, const TrainingRequest& request, mpi::Communicator& world);
 
 /// Prints the memory and time that a training would take on each rank, from the clients' sizes and a short calibration

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <optional>
 
 #include "config/dump.hpp"
@@ -19,6 +20,7 @@
 #include "federation/round_loop.hpp"
 #include "federation/run.hpp"
 #include "federation/run_state.hpp"
+#include "federation/stop_signal.hpp"
 #include "gpu/runtime.hpp"
 #include "io/atomic_file.hpp"
 #include "mpi/turns.hpp"
@@ -32,6 +34,15 @@ void archive_configuration(const config::Config& config, mpi::Communicator& worl
   mpi::together(world, [&] {
     if (world.is_root()) io::write_file(config.output.directory + "/config.toml", config::dump(config));
   });
+}
+
+/// Collective. A signal came before the first round: this start has changed nothing and leaves no file.
+bool stopped_at_the_start(mpi::Communicator& world) {
+  const int signal = stop_signal_of_any(world);
+  if (signal != 0 && world.is_root())
+    fmt::print(stderr, "fedpp: signal {}: stopped before the first round; start it again with the same command\n",
+               signal);
+  return signal != 0;
 }
 
 /// The start of training, or where the checkpoint of `header` leaves it.
@@ -79,7 +90,7 @@ std::string describe_changes(const CheckpointHeader& header, const config::Confi
 }  // namespace
 
 int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi::Communicator& world) {
-  watch_for_signals();
+  if (stopped_at_the_start(world)) return kExitRequeue;
   config::Config config = asked;
   TrainingRequest request = wanted;
   const bool elsewhere = request.start == Start::kAdapt || request.start == Start::kContinue;
@@ -110,10 +121,12 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   // configuration, the data or the checkpoint leaves no file and replaces none.
   Session session = phases.time("load", [&] { return Session(config, world, header ? header->inputs : std::nullopt); });
   RunState state = phases.time("start", [&] { return starting_state(session, request, header); });
+  if (stopped_at_the_start(world)) return kExitRequeue;
   archive_configuration(config, world);
   Progress progress(world.is_root(), config.output.progress, config.output.directory);
   progress.line(describe(session));
-  for (const auto& rank : ranks) progress.note(rank);
+  for (const auto& rank : ranks.lines) progress.note(rank);
+  if (!ranks.warning.empty()) progress.line(ranks.warning);
   for (const auto& reason : passed_over) progress.line("passed over: " + reason);
   if (header) progress.line(describe_start(request, *header));
   if (request.start == Start::kResume)

@@ -2,6 +2,7 @@
 import gzip
 import os
 import pathlib
+import re
 import sys
 import unittest
 
@@ -245,6 +246,15 @@ class Simulate(Case):
 
     def test_refusals(self):
         self.assertIn("--alpha 1.5: must be in [0, 1)", self.refuses("simulate", "hawkes", "--alpha", "1.5", "--out", "s.csv"))
+        for model, option, value in [("poisson", "--rate", "inf"), ("poisson", "--rate", "nan"), ("poisson", "--window", "inf"),
+                                     ("poisson", "--period", "inf"), ("hawkes", "--mu", "inf"), ("hawkes", "--beta", "inf"), ("cox", "--upper", "inf"),
+                                     ("cox", "--window", "-1")]:
+            self.assertIn(f"{option} {value}: must be above 0 and finite", self.refuses("simulate", model, option, value, "--out", "s.csv"))
+        for words in [["poisson", "--rate", "1e15"], ["hawkes", "--mu", "1e15"], ["hawkes", "--alpha", "0.9999999999"], ["cox", "--upper", "1e15"],
+                      ["hawkes", "--window", "0.1", "--sequences", "2000000000"], ["neural-hawkes", "--shortest", "1", "--longest", "2000000000"]]:
+            self.assertIn("1e+08 are the limit", self.refuses("simulate", *words, "--out", "s.csv"))
+        self.assertIn("-1: must be at least 0", self.refuses("simulate", "hawkes", "--seed", "-1", "--out", "s.csv"))
+        self.assertFalse((self.folder / "s.csv").exists())
         self.assertIn("must end in .csv or .h5", self.refuses("simulate", "hawkes", "--out", "s.txt"))
         self.assertIn("nowhere", self.refuses("simulate", "hawkes", "--out", "nowhere/s.csv"))
         self.refuses("simulate")
@@ -279,6 +289,18 @@ class Documentation(Case):
         text = (SOURCE / "docs" / "configuration.md").read_text()
         self.assertIn("```toml\n" + self.succeeds("config") + "```\n", text,
                       "docs/configuration.md is stale: run scripts/update-configuration-reference.sh")
+
+    def test_theory_has_the_sections_that_are_cited(self):
+        sections = set(re.findall(r"^#+ (\d\.\d)", (SOURCE / "docs" / "theory.md").read_text(), re.MULTILINE))
+        cited = {}
+        for folder in ["bench", "docs", "examples", "gpu", "io", "mpi", "python", "scripts", "src", "tests", "validation"]:
+            for path in (SOURCE / folder).rglob("*"):
+                if path.suffix in (".hpp", ".cpp", ".py", ".md", ".sh"):
+                    # "spec 1.2, 1.7", "spec 1.2 to 1.6", "spec 2.4, item 5; 2.1"
+                    for list_of in re.findall(r"spec (?:\d\.\d|item \d|, |; | and | to )+", path.read_text(errors="replace")):
+                        cited.update((number, path) for number in re.findall(r"\d\.\d", list_of))
+        self.assertGreater(len(cited), 10)
+        self.assertEqual({number: str(path) for number, path in cited.items() if number not in sections}, {})
 
 
 if __name__ == "__main__":

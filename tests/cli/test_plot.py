@@ -10,6 +10,9 @@ import h5py
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import program
 
+sys.path.insert(0, str(pathlib.Path(os.environ["FEDPP_SOURCE"]) / "python"))
+from fedpp import figures
+
 SCRIPT = pathlib.Path(os.environ["FEDPP_SOURCE"]) / "scripts" / "plot.py"
 ROUNDS = [{"round": r + 1, "elbo": -100.0 * (r % 2 + 1), "elbo_gain": -1 / (r + 1), "validation": 0.1 * r} for r in range(5)]
 
@@ -42,6 +45,16 @@ class Plot(program.Case):
         self.assertIn("scores.png skipped", result.stdout)
         self.assertIn("communities.png skipped", result.stdout)
 
+    def test_a_date_that_does_not_exist(self):
+        data = {"time_origin": "2019-02-30", "time_unit": "day"}
+        self.write("out/result.json", json.dumps({"rounds": ROUNDS, "best_round": 5, "config": {"data": data}}))
+        with h5py.File(self.folder / "out/result.h5", "a") as file:
+            file["curves/client_000000"].attrs["clock"] = "calendar"
+        result = self.plot()
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("intensities.png skipped: data.time_origin = 2019-02-30", result.stdout)
+        self.assertIn("convergence.png", result.stdout)
+
     def test_communities(self):
         rounds = [{**r, "communities": [0, 0, 1, -1 if r["round"] < 3 else 1]} for r in ROUNDS]
         self.write("out/result.json", json.dumps({"rounds": rounds, "best_round": 5}))
@@ -66,6 +79,29 @@ class Plot(program.Case):
         result = self.start([sys.executable, SCRIPT, "out", "--before", "before"])
         self.assertEqual(result.returncode, 2)
         self.assertIn("--before before", result.stderr)
+
+    def drawn(self, figure):
+        figure.canvas.draw()
+        self.addCleanup(figures.close, figure)
+        return figure
+
+    def test_the_legend_hides_no_round(self):
+        figure = self.drawn(figures.convergence({"rounds": ROUNDS, "best_round": 5}, None))
+        legend = figure.axes[-1].get_legend().get_window_extent()
+        self.assertFalse(any(axis.get_window_extent().padded(-1).overlaps(legend) for axis in figure.axes))
+
+    def test_communities_of_few_clients_are_labelled_beside_them(self):
+        figure = self.drawn(figures.communities({"rounds": [{**r, "communities": [0, 0, 1]} for r in ROUNDS]}, None))
+        for axis in figure.axes:
+            label, beside = axis.yaxis.label.get_window_extent(), axis.get_window_extent()
+            self.assertTrue(beside.y0 <= label.y0 and label.y1 <= beside.y1, axis.get_ylabel())
+        self.assertTrue(all(tick == int(tick) for tick in figure.axes[1].get_yticks()))
+
+    def test_what_only_the_last_start_counted_is_labelled_so(self):
+        figure = self.drawn(figures.phases({"phases": {"load": 1.0}}, None))
+        self.assertIn("this start of the run", figure.axes[0].get_xlabel())
+        figure = self.drawn(figures.communication({"rounds": ROUNDS, "communication": [{"kind": "metrics", "bytes": 9}]}, None))
+        self.assertIn("this start of the run", figure.axes[1].get_xlabel())
 
     def test_damaged_arrays(self):
         whole = (self.folder / "out/result.h5").read_bytes()

@@ -574,6 +574,25 @@ class ManyClients(Run):
         self.assertGreater(self.bytes_of_last_round("many"), 0)
 
 
+class Threads(SameBits):
+    """One process that is given two cores at most; backends without threads have nothing to say."""
+
+    def said(self, threads, cores, **environment):
+        self.deck(federation__rounds=1)
+        result = subprocess.run([FEDPP, "train", "run.toml", "--out", "out", "--auto-resume"], cwd=self.folder, text=True, capture_output=True,
+                                env={**os.environ, "OMP_NUM_THREADS": str(threads), **environment}, preexec_fn=lambda: os.sched_setaffinity(0, cores))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def test_more_than_cores_are_said(self):
+        allowed = sorted(os.sched_getaffinity(0))
+        said = self.said(3, allowed[:1])
+        crowded = f"1 of 1 ranks with more threads than cores, which then wait for each other (rank 0: 3 threads, cores {allowed[0]})"
+        self.assertEqual(crowded in said, "3 threads" in self.result("out")["backend"], said)
+        if len(allowed) > 1:  # bound, the main thread has one core, and the process two
+            self.assertNotIn("more threads than cores", self.said(2, allowed[:2], OMP_PROC_BIND="spread", OMP_PLACES="threads"))
+
+
 class Settings(SameBits):
     def test_one_file_a_client_equals_the_common_file(self):
         self.write("run.toml", settings(data__partition="homogeneous", data__clients=3, federation__participants=2))
@@ -739,6 +758,20 @@ class NextEvent(SameBits):
 
     def test_deep_kernel(self):
         self.check(20, data__realisation="per-sequence")
+
+    def test_futures_end_after_their_sequences(self):
+        self.deck(data__clients=3, data__partition="homogeneous", federation__participants=0, federation__rounds=1)
+        self.train(2, "out")
+        predict = lambda until: self.start(self.on_ranks(2, "predict", "out", "--next-events", "--futures", 3, "--until", until))
+        refused = predict(-1)
+        self.assertEqual(refused.returncode, 2, refused.stdout + refused.stderr)
+        self.assertIn("--until -1: no sequence ends before it", refused.stderr)
+        self.assertEqual(list((self.folder / "out").glob("*.csv")), [])
+        predicted = predict(1000)
+        self.assertEqual(predicted.returncode, 0, predicted.stderr)
+        self.assertNotIn("no futures", predicted.stdout)
+        ends = sorted(float(row["observed_until"]) for row in self.rows("out/next_events.csv"))
+        self.assertIn(f"{len(ends) - 5} sequences are observed until", predict((ends[4] + ends[5]) / 2).stdout)
 
     def test_types_cannot_be_drawn(self):
         self.deck(data__clients=2, data__partition="homogeneous", federation__participants=0, federation__rounds=1,

@@ -86,17 +86,34 @@ class Cadence(SameBits):
 class Watching(SameBits):
     """A run in the background of many rounds."""
 
-    def running(self, out="out", ranks=2, until=2, **changes):
-        self.deck(federation__rounds=100000, **changes)
+    def spawn(self, command):
         log = open(self.folder / "log", "w")
         self.addCleanup(log.close)
-        process = subprocess.Popen(self.on_ranks(ranks, "train", "run.toml", "--out", out), cwd=self.folder, stdout=log, stderr=log)
+        # Tests that a shell runs in the background ignore SIGINT, and so would what they start.
+        process = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         self.addCleanup(lambda: process.poll() is None and (process.send_signal(signal.SIGUSR1), process.wait()))
+        return process
+
+    def running(self, out="out", ranks=2, until=2, **changes):
+        self.deck(federation__rounds=100000, **changes)
+        arguments = ["train", "run.toml", "--out", out]
+        process = self.spawn(self.on_ranks(ranks, *arguments) if ranks else [FEDPP, *arguments])
         deadline = time.time() + 120
         while time.time() < deadline and not ((self.folder / out).is_dir() and len(self.checkpoints(out)) >= until):
             self.assertIsNone(process.poll(), (self.folder / "log").read_text())
             time.sleep(0.02)
         return process
+
+    def starting(self, sent):
+        """A run that got the signal `sent` while it waits for its configuration, and the pipe that this is to come from."""
+        path = self.folder / "pipe.toml"
+        path.unlink(missing_ok=True)
+        os.mkfifo(path)
+        process = self.spawn([FEDPP, "train", "pipe.toml", "--out", "out"])
+        pipe = open(path, "w")  # returns when the run reads
+        self.addCleanup(pipe.close)
+        process.send_signal(sent)
+        return process, pipe
 
     def status(self, out="out", code=0):
         result = self.start([FEDPP, "status", out])
@@ -125,6 +142,32 @@ class Status(Watching):
         self.assertIn(f"{done + 1} of {done + 1}", text)
         self.assertIn("started 2 times", text)
         self.assertIn("scores      fedpp ", text)
+
+    def test_interrupted_once_writes_a_checkpoint(self):
+        process = self.running(ranks=None)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(), 75)
+        self.assertIn("stopped by a signal", self.status())
+
+    def test_interrupted_twice_ends_at_once(self):
+        self.deck()
+        process, _ = self.starting(signal.SIGINT)
+        until = time.time() + 60
+        while process.poll() is None and time.time() < until:  # it goes on waiting for its configuration after the first
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.05)
+        self.assertEqual(process.wait(), -signal.SIGINT)
+
+    def test_stopped_before_the_first_round(self):
+        for sent in [signal.SIGUSR1, signal.SIGTERM, signal.SIGINT]:
+            self.deck()
+            deck = (self.folder / "run.toml").read_text()
+            process, pipe = self.starting(sent)
+            with pipe:
+                pipe.write(deck)
+            self.assertEqual(process.wait(), 75, (self.folder / "log").read_text())
+            self.assertIn(f"signal {int(sent)}: stopped before the first round", (self.folder / "log").read_text())
+            self.assertFalse((self.folder / "out").exists())
 
     def test_killed(self):
         process = self.running(ranks=1)

@@ -1,5 +1,9 @@
 // The self-test at a run's start: passes on a sound device, and counts what came back wrong.
 #include <gtest/gtest.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <functional>
 
 #include "gpu/device.hpp"
 #include "gpu/kokkos.hpp"
@@ -13,6 +17,16 @@ TEST(Device, PassesItsSelfTest) {
     EXPECT_EQ(device.fault, "");
     EXPECT_NE(device.name, "");
   }
+}
+
+TEST(Device, CoresAreThoseOfTheProcessNotOfItsMainThread) {
+  const auto cores = usable_cores();
+  ASSERT_FALSE(cores.empty());
+  EXPECT_EQ(std::adjacent_find(cores.begin(), cores.end(), std::greater_equal<>()), cores.end());
+  cpu_set_t main;
+  ASSERT_EQ(sched_getaffinity(0, sizeof main, &main), 0);
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(core, &main)) EXPECT_TRUE(std::binary_search(cores.begin(), cores.end(), core)) << core;
 }
 
 TEST(Device, WrongWordsAreCounted) {

@@ -1,0 +1,181 @@
+"""The job scripts without SLURM: commands in its and mpirun's place, which say how they were called. What only a real SLURM shows is in slurm.py.
+
+Needs FEDPP_SOURCE.
+"""
+import csv
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+JOBS = pathlib.Path(os.environ["FEDPP_SOURCE"]) / "jobs"
+OPEN_MPI = 'case $1 in --version) echo "mpirun (Open MPI) 4.1.4"; exit ;; esac\n'
+
+
+class Stubs(unittest.TestCase):
+    """A folder of its own as current folder, and a folder of commands in front of PATH."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "bin").mkdir()
+        apart = ("SLURM_", "SRUN_", "FEDPP", "OMP_")
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith(apart)}
+        self.environment.update(PATH=f"{self.folder}/bin:{os.environ['PATH']}", FEDPP_HOME=str(JOBS.parent), FEDPP="fedpp")
+
+    def command(self, name, script):
+        path = self.folder / "bin" / name
+        path.write_text("#!/usr/bin/env bash\n" + script)
+        path.chmod(0o755)
+
+    def start(self, *words, **environment):
+        return subprocess.run([str(word) for word in words], cwd=self.folder, env={**self.environment, **environment}, capture_output=True, text=True, timeout=60)
+
+    def on_ranks(self, ranks, **environment):
+        return self.start("bash", "-c", f'. "{JOBS}/environment.sh"; on_ranks "{ranks}" train run.toml', **environment)
+
+
+class Cores(Stubs):
+    def test_srun_gives_a_rank_the_cores_that_sbatch_was_asked_for(self):
+        self.command("srun", 'echo "cores ${SRUN_CPUS_PER_TASK:-unset}, threads $OMP_NUM_THREADS, $*"')
+        self.assertIn("cores 4, threads 4, --ntasks=2 ", self.on_ranks(2, SLURM_CPUS_PER_TASK="4").stdout)
+        self.assertIn("cores 2, threads 4, ", self.on_ranks(2, SLURM_CPUS_PER_TASK="4", SRUN_CPUS_PER_TASK="2").stdout)
+        self.assertIn("cores unset, threads 1, ", self.on_ranks(2).stdout)
+
+    def test_open_mpi_gives_a_rank_a_core_a_thread(self):
+        self.command("mpirun", OPEN_MPI + 'echo "$OMP_PROC_BIND: $*"')
+        said = self.on_ranks(2, FEDPP_LAUNCHER="mpirun", OMP_NUM_THREADS="3")
+        self.assertEqual(said.stdout, "spread: -n 2 --map-by slot:PE=3 fedpp train run.toml\n", said.stderr)
+
+    def test_open_mpi_without_as_many_cores_binds_nothing(self):
+        self.command("mpirun", OPEN_MPI + 'case "$*" in *PE=*) exit 1 ;; esac\necho "$OMP_PROC_BIND: $*"')
+        said = self.on_ranks(2, FEDPP_LAUNCHER="mpirun", OMP_NUM_THREADS="3")
+        self.assertEqual(said.stdout, "false: -n 2 --bind-to none fedpp train run.toml\n")
+        self.assertIn("cannot give each rank 3 cores", said.stderr)
+
+    def test_a_placement_of_ones_own_is_left_alone(self):
+        self.command("mpirun", OPEN_MPI + 'echo "$*"')
+        said = self.on_ranks(2, FEDPP_LAUNCHER="mpirun", FEDPP_MPIRUN="--bind-to socket")
+        self.assertEqual(said.stdout, "-n 2 --bind-to socket fedpp train run.toml\n")
+
+    def test_another_mpi_gets_no_options_of_open_mpi(self):
+        self.command("mpirun", 'case $1 in --version) echo "HYDRA build details"; exit ;; esac\necho "$*"')
+        self.assertEqual(self.on_ranks(2, FEDPP_LAUNCHER="mpirun").stdout, "-n 2 fedpp train run.toml\n")
+
+
+class Requeue(Stubs):
+    """run.sbatch under a SLURM that says RUNNING; what was asked of scontrol is in `asked`."""
+
+    def setUp(self):
+        super().setUp()
+        self.command("scontrol", 'echo "$*" >>asked; echo JobState=RUNNING')
+
+    def stopped(self, srun):
+        """Ends with the script's code and output; srun says by the file `started` that it can be asked to stop."""
+        self.command("srun", srun)
+        environment = {**self.environment, "SLURM_JOB_ID": "7"}
+        script = subprocess.Popen(["bash", JOBS / "run.sbatch", "run.toml", "out"], cwd=self.folder, env=environment, stdout=subprocess.PIPE, text=True)
+        while not (self.folder / "started").exists():
+            self.assertIsNone(script.poll())
+            time.sleep(0.01)
+        script.send_signal(signal.SIGUSR1)
+        said = script.communicate(timeout=60)[0]
+        return script.returncode, said
+
+    def requeued(self):
+        return "requeue 7" in (self.folder / "asked").read_text() if (self.folder / "asked").exists() else False
+
+    def test_a_stop_that_kills_ranks_while_they_start_is_no_failure(self):
+        code, said = self.stopped("touch started; exec sleep 30")
+        self.assertIn("fedpp ended with code 138; checkpoint: none", said)
+        self.assertTrue(self.requeued(), said)
+        self.assertEqual(code, 75)
+
+    def test_a_mistake_stays_one_after_a_stop(self):
+        code, said = self.stopped("trap 'exit 2' USR1; touch started; while :; do sleep 0.1; done")
+        self.assertEqual(code, 2, said)
+        self.assertFalse(self.requeued(), said)
+
+    def test_a_failure_without_a_stop_and_without_a_checkpoint_stays_out_of_the_queue(self):
+        self.command("srun", "exit 138")
+        self.assertEqual(self.start("bash", JOBS / "run.sbatch", "run.toml", "out", SLURM_JOB_ID="7").returncode, 138)
+        self.assertFalse(self.requeued())
+
+
+class Sweep(Stubs):
+    def setUp(self):
+        super().setUp()
+        self.command("sbatch", 'echo "$*" >>asked; echo "$(wc -l <asked);north"')
+        (self.folder / "grid").write_bytes(b"# two\r\ntraining.learning_rate=0.01 federation.seed=1\r\n\r\nfederation.seed=2 # the last\r\n")
+
+    def sweep(self, *options, grid="grid"):
+        return self.start(JOBS / "sweep.sh", grid, "run.toml", "out", *options)
+
+    def asked(self):
+        return (self.folder / "asked").read_text().splitlines()
+
+    def result(self, run, **config):
+        (self.folder / "out" / run).mkdir(exist_ok=True)
+        models = [{"headline": -1.0}]
+        (self.folder / "out" / run / "result.json").write_text(
+            json.dumps({"config": config, "rounds": [], "best_round": 0, "scores": {"models": models}}))
+
+    def states(self):
+        self.start("python3", JOBS / "gather.py", "out")
+        with open(self.folder / "out/table.csv") as file:
+            return [row["state"] for row in csv.DictReader(file)]
+
+    def test_lines_of_another_system_are_read(self):
+        said = self.sweep()
+        self.assertEqual(said.stdout.split(), ["1", "2"], said.stderr)
+        lines = (self.folder / "out/grid.txt").read_bytes().split(b"\n")
+        self.assertEqual([line.split() for line in lines], [[b"training.learning_rate=0.01", b"federation.seed=1"], [b"federation.seed=2"], []])
+        self.assertIn("--array=1-2 ", self.asked()[0])
+        self.assertIn("--dependency=afterany:1 ", self.asked()[1])
+
+    def test_the_job_that_gathers_is_charged_and_placed_as_the_array(self):
+        self.sweep("--account=a b", "--ntasks=4", "--partition", "p", "-qlong", "-M", "north")
+        self.assertIn("--parsable --account=a b --partition p -qlong -M north --dependency=", self.asked()[1])
+
+    def test_the_array_is_named_where_the_job_that_gathers_is_refused(self):
+        self.command("sbatch", 'case $* in *--wrap*) exit 1 ;; esac; echo 5')
+        said = self.sweep()
+        self.assertEqual((said.returncode, said.stdout), (1, "5\n"))
+
+    def test_another_grid_needs_another_folder(self):
+        self.sweep()
+        self.assertEqual(self.sweep().returncode, 0)
+        (self.folder / "other").write_text("federation.seed=3\n")
+        said = self.sweep(grid="other")
+        self.assertEqual(said.returncode, 2)
+        self.assertIn("out/grid.txt", said.stderr)
+        self.assertEqual(len(self.asked()), 4)
+
+    def test_a_result_of_other_settings_is_marked(self):
+        self.sweep()
+        self.result("001", training={"learning_rate": 0.01}, federation={"seed": 1})
+        self.result("002", federation={"seed": 2})
+        self.assertEqual(self.states(), ["finished", "finished"])
+        self.result("001", training={"learning_rate": 0.03}, federation={"seed": 1})
+        self.assertEqual(self.states(), ["other settings", "finished"])
+
+    def test_settings_of_every_type_are_compared(self):
+        line = "model.periods=1,24.0 data.train=train.csv data.drop=true model.encoder=lstm"
+        (self.folder / "grid").write_text(line + "\n")
+        self.sweep()
+        data, model = {"train": [f"{self.folder.resolve()}/train.csv"], "drop": True}, {"periods": [1.0, 24.0], "encoder": "lstm"}
+        self.result("001", data=data, model=model)
+        self.assertEqual(self.states(), ["finished"])
+        for changed in [{"data": {**data, "train": ["/else/train.csv"]}}, {"data": {**data, "drop": False}}, {"model": {**model, "periods": [1.0]}},
+                        {"model": {**model, "encoder": "rbf"}}]:
+            self.result("001", **{"data": data, "model": model, **changed})
+            self.assertEqual(self.states(), ["other settings"], changed)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
