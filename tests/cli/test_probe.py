@@ -188,6 +188,13 @@ class Probe(unittest.TestCase):
             self.assertIn("case.h5", result.stderr)
         answers, _ = self.probe({})
         self.assertEqual(answers, {})
+        before = (self.folder / "case.h5").read_bytes()
+        for target, reason in [("./case.h5", "is read here"), ("result.csv", "must end in .h5")]:
+            result = subprocess.run([FEDPP, "probe", "case.h5", "--out", target], cwd=self.folder, capture_output=True, text=True, timeout=60)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn(f"{target}: ", result.stderr)
+            self.assertIn(reason, result.stderr)
+        self.assertEqual((self.folder / "case.h5").read_bytes(), before)
 
 
 if __name__ == "__main__":

@@ -489,6 +489,30 @@ class Checkpoints(SameBits):
                 self.assertIn(f"fedpp: error: {target}: ", result.stderr)
         self.assertEqual(sorted(self.folder.rglob("*")), before)
 
+    def test_results_replace_only_their_own_kind(self):
+        os.link(self.folder / "train.csv", self.folder / "train.json")
+        os.mkfifo(self.folder / "pipe.json")
+        (self.folder / "link.json").symlink_to("elsewhere.json")
+        before = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+        newest = f"out/{self.newest('out').name}"
+        for command, target, reason in [
+                ("evaluate", "out/result.json", "'fedpp train' wrote it"), ("evaluate", newest, "must end in .json"),
+                ("evaluate", "train.json", "is read here"), ("evaluate", "pipe.json", "is a device, pipe or socket"),
+                ("evaluate", "link.json", "is a symbolic link"), ("predict", newest, "'fedpp train' wrote it"),
+                ("predict", "out/result.h5", "'fedpp train' wrote it"), ("predict", "train.csv", "must end in .h5")]:
+            with self.subTest(f"{command} --out {target}"):
+                result = self.start(self.on_ranks(1, command, "out", "--out", target))
+                self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+                self.assertIn(f"fedpp: error: {target}: ", result.stderr)
+                self.assertIn(reason, result.stderr)
+        self.assertEqual({path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}, before)
+        self.assertTrue((self.folder / "pipe.json").is_fifo())
+        # The tables go where the curves go.
+        result = self.start(self.on_ranks(1, "predict", "out", "--next-events", "--out", "curves.h5"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue((self.folder / "curves.next_events.csv").is_file())
+        self.assertFalse((self.folder / "out" / "next_events.csv").exists())
+
 
 class BadData(Run):
     FAULTS = {
