@@ -87,6 +87,20 @@ std::vector<Source> list_sources(const config::Data& options) {
   return sources;
 }
 
+/// Before anything is made for every client.
+void require_sequences(const Plan& plan) {
+  if (!plan.options.deal) return;
+  const bool chronological = plan.options.protocol == "chronological";
+  const auto sequences = std::count_if(plan.catalogue.begin(), plan.catalogue.end(), [&](const CatalogueEntry& entry) {
+    return chronological || plan.sources[entry.source].role == kTrain;
+  });
+  if (plan.clients() > sequences)
+    throw UserError(
+        fmt::format("data.clients = {}: dealing the {} sequences of {}{} leaves clients without a training sequence: "
+                    "lower data.clients, bring more sequences, or set data.deal = false",
+                    plan.clients(), sequences, plan.sources.front().path, plan.sources.size() > 1 ? ", ..." : ""));
+}
+
 /// Adds a sequence to the extents. The window of the protocols with separate test files comes from training files
 /// alone.
 void extend(LocalExtents& extents, const RawSequence& raw, Split role, bool chronological) {
@@ -211,6 +225,7 @@ Plan make_plan(const config::Data& options, double window, std::uint64_t seed) {
       entry.type = raw.only_type;
       plan.catalogue.push_back(entry);
     });
+  require_sequences(plan);
   plan.kept_types = keep_types(plan.extents.types, options.leave_out_types);
   deal(plan);
   return plan;

@@ -518,7 +518,7 @@ class BadData(Run):
     FAULTS = {
         "unsorted": ("0,1,0\n0,0.5,0\n", ":3"), "not finite": ("0,1,0\n0,nan,0\n", ":3"), "negative type": ("0,1,-1\n", ":2"),
         "no number": ("0,1,0\n0,two,0\n", ":3"), "too few columns": ("0,1,0\n0,2,0\n0,3\n", ":4"),
-        "torn sequence": ("0,1,0\n1,1,0\n0,2,0\n", ":4"), "no time passes": ("0,1,0\n0,1,0\n", "no time passes"),
+        "torn sequence": ("0,1,0\n1,1,0\n0,2,0\n", ":4"), "no time passes": ("".join(f"{s},1,0\n{s},1,0\n" for s in range(6)), "no time passes"),
     }
 
     def refused(self, ranks, *words):
