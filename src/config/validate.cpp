@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -130,8 +131,8 @@ void check_alignment(Checker& check, const Model& model, const Training& trainin
                "training.alignment = 0, or take another model.encoder");
 }
 
-void check_aggregation(Checker& check, const Model& model, const Federation& federation, const Aggregation& aggregation,
-                       const Attack& attack) {
+void check_aggregation(Checker& check, const Model& model, const Federation& federation,
+                       const Aggregation& aggregation) {
   const bool communities = aggregation.scope != "global";
   const bool own = federation.mode == "federated";
   check.demand(
@@ -159,11 +160,18 @@ void check_aggregation(Checker& check, const Model& model, const Federation& fed
                "knows no weights: set aggregation.weights = \"uniform\", or aggregation.estimator = \"mean\"");
   check.demand(!robust || !communities, "aggregation.estimator",
                "is for one barycentre of all: set aggregation.scope = \"global\", or aggregation.estimator = \"mean\"");
-  check.demand(attack.kind != "replaced-events" || attack.strength <= 1, "attack.strength",
-               "is a share of the events for attack.kind = \"replaced-events\": at most 1");
   check.demand(!communities || aggregation.weights == "uniform", "aggregation.weights",
                "the weights within a community follow from the similarities: set aggregation.weights = \"uniform\", or "
                "aggregation.scope = \"global\"");
+}
+
+void check_attack(Checker& check, const Data& data, const Attack& attack) {
+  check.demand(attack.kind != "replaced-events" || attack.strength <= 1, "attack.strength",
+               "is a share of the events for attack.kind = \"replaced-events\": at most 1");
+  const double clients = static_cast<double>(data.clients);
+  check.demand(
+      attack.kind == "none" || attack.share >= 1 || std::round(attack.share * clients) < clients, "attack.share",
+      fmt::format("makes all of data.clients = {} hostile: lower it, so that one is left to score", data.clients));
 }
 
 void check_evaluation(Checker& check, const Data& data, const Evaluation& evaluation) {
@@ -187,7 +195,8 @@ void validate(const Config& config, const Origins& origins) {
   check_model(check, config.data, config.model);
   check_federation(check, config.data, config.federation);
   check_alignment(check, config.model, config.training, config.federation);
-  check_aggregation(check, config.model, config.federation, config.aggregation, config.attack);
+  check_aggregation(check, config.model, config.federation, config.aggregation);
+  check_attack(check, config.data, config.attack);
   check_evaluation(check, config.data, config.evaluation);
   throw_if_any(check.mistakes);
 }

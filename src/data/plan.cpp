@@ -15,6 +15,9 @@ namespace {
 
 using Entries = std::vector<std::uint32_t>;
 
+// Lengths whose inverses and squares are normal numbers, with room for counts.
+constexpr double kShortest = 1e-100, kLongest = 1e100;
+
 void check_options(const config::Data& options) {
   const bool chronological = options.protocol == "chronological";
   if (options.clients < 1)
@@ -252,11 +255,18 @@ void finish_plan(Plan& plan, const LocalExtents& all) {
   plan.kept_types = keep_types(all.types, plan.options.leave_out_types);
   if (plan.kept_types.empty()) throw UserError("data.leave_out_types leaves no type of event: keep at least one");
   const double length = plan.clock.elapsed ? all.longest : all.end - all.start;
-  if (!(length > 0 && std::isfinite(length)))
+  if (!(length > 0))
     throw UserError(
         fmt::format("no time passes in the {} data ({} kept types): give sequences with events at different times, "
                     "or a windows table (data.windows)",
                     plan.options.protocol == "chronological" ? "whole" : "training", plan.kept_types.size()));
+  if (!(length > kShortest && length < kLongest))
+    throw UserError(
+        fmt::format("{}{}: the {} data last {:.3g} {}, {}: give the times in another unit, or leave out those that are "
+                    "no times",
+                    plan.sources.front().path, plan.sources.size() > 1 ? ", ..." : "",
+                    plan.options.protocol == "chronological" ? "whole" : "training", length, plan.options.time_unit,
+                    length < 1 ? "too short for rates to be numbers" : "too long for rates to be numbers"));
   plan.clock.origin = plan.clock.elapsed ? 0.0 : all.start;
   plan.clock.scale = plan.clock.window / length;
   plan.window = {all.start, all.end};
