@@ -56,6 +56,9 @@ Answer aggregate(const ProbeInput& in) {
        {std::pair{Rule::w2, "w2"}, {Rule::kl, "kl"}, {Rule::fedavg, "fedavg"}, {Rule::mmd, "mmd"}}) {
     const Aggregation result =
         Aggregator({rule, mpi::FixedPoint::two_words(), bandwidth}, sums).aggregate(theta, uploads);
+    for (const auto& refused : result.rejected)
+      in.reject("r",
+                fmt::format("and its weights: row {} is no upload for {}: {}", refused.client, name, refused.reason));
     if (rule == Rule::w2) theta = result.theta;
     answer.emplace_back(std::string(name) + "_mean", result.theta.mean);
     answer.emplace_back(std::string(name) + "_sd", result.theta.sd);

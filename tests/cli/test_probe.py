@@ -162,6 +162,8 @@ class Probe(unittest.TestCase):
             "text": ({**good, "z": np.array([b"a"])}, "z"), "not a group": (np.zeros(3), ""),
             "zero weights": ({**aggregate(rng), "weight": np.zeros(7)}, "weight"),
             "negative sd": ({**aggregate(rng), "delta": -aggregate(rng)["delta"]}, "delta"),
+            "upload beyond the sums": ({**aggregate(rng), "r": np.full((7, 11), 1e300)}, "r"),
+            "weights beyond the sums": ({**aggregate(rng), "weight": np.full(7, 1e300)}, "sum"),
             "shapes differ": ({**aggregate(rng), "delta": np.ones((6, 11))}, "delta"),
             "not square": ({"what": "structural-entropy", "similarity": np.ones((2, 3))}, "similarity"),
             "not symmetric": ({"what": "structural-entropy", "similarity": np.triu(np.ones((3, 3)))}, "similarity"),
