@@ -194,7 +194,7 @@ int run_evaluation(const config::Config& config, const EvaluationRequest& reques
   const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
   const auto header = read_header(newest_checkpoint_of(config, world), world);
   Session session(config, world, header.inputs);
-  const RunState state = read_checkpoint(session, header);
+  const RunState state = read_checkpoint(session, header, ReadFor::kResults);
   const auto scores = score_states(session, state, request.state == "best");
   mpi::together(world, [&] {
     if (!world.is_root()) return;
@@ -230,7 +230,7 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
         throw UserError(fmt::format("--clients {}: there are clients 0 to {}", c, session.clients() - 1));
     if (forecast) check_forecast(session, request.forecast);
   });
-  const RunState state = read_checkpoint(session, header);
+  const RunState state = read_checkpoint(session, header, ReadFor::kResults);
   const auto& theta = select_state(session, state, request.state == "best");
   write_curves(session, theta, clients, {}, {}, path);
   if (world.is_root()) fmt::print("Intensities of {} clients written to {}\n", clients.size(), path);

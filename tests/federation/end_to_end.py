@@ -450,11 +450,18 @@ class Checkpoints(SameBits):
         self.assertFalse((self.folder / "empty").exists())
 
     def test_fewer_rounds_than_done(self):
-        self.assertIn("has done 3", self.train(2, "out", "--resume", "--set", "federation.rounds=2", code=2).stderr)
+        told = self.train(2, "out", "--resume", "--set", "federation.rounds=2", code=2).stderr
+        self.assertIn("has done 3", told)
+        self.assertEqual(told.count("has done 3"), 1, told)
+        self.assertNotIn("MPI_ABORT", told)
 
     def test_wrong_configuration(self):
         self.refused("model.inducing = 9", "checkpoint: 7", self.newest("out").name, arguments=["--set", "model.inducing=9"])
-        self.refused("federation.seed", arguments=["--set", "federation.seed=2"])
+        self.refused("federation.seed", "--accept-changes", arguments=["--set", "federation.seed=2"])
+        told = self.start(self.on_ranks(1, "evaluate", "out", "--set", "federation.seed=2"))
+        self.assertEqual(told.returncode, 2)
+        self.assertIn("evaluated as it was trained", told.stderr)
+        self.assertNotIn("--resume", told.stderr)
 
     def test_wrong_data(self):
         self.write("train.csv", data_set(23))
