@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +10,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string_view>
 
 #include "config/error.hpp"
@@ -60,6 +62,18 @@ void check_time_axis(Checker& check, const Data& data) {
                "is not a date: write it as 2019-03-01 or 2019-03-01T06:30:00");
   check.demand(std::find(units.begin(), units.end(), data.time_unit) != units.end(), "data.time_unit",
                fmt::format("with data.time_origin the unit must be one of {}", fmt::join(units, ", ")));
+}
+
+/// A file named twice would have its events counted twice.
+void check_names(Checker& check, const Data& data) {
+  std::map<std::string, std::string> named{{data.client_files, "data.client_files"}};
+  for (const auto& [key, files] : {std::pair<std::string, const std::vector<std::string>&>{"data.train", data.train},
+                                   {"data.validation", data.validation},
+                                   {"data.test", data.test}})
+    for (const std::string& file : files) {
+      const auto [earlier, is_new] = named.emplace(std::filesystem::path(file).lexically_normal().string(), key);
+      check.demand(is_new, key, fmt::format("\"{}\" is in {} already: name each file once", file, earlier->second));
+    }
 }
 
 void check_data(Checker& check, const Data& data) {
@@ -191,6 +205,7 @@ void validate(const Config& config, const Origins& origins) {
   Checker check(config, origins);
   check.allowed_values();
   check_data(check, config.data);
+  check_names(check, config.data);
   check_time_axis(check, config.data);
   check_model(check, config.data, config.model);
   check_federation(check, config.data, config.federation);
@@ -203,6 +218,15 @@ void validate(const Config& config, const Origins& origins) {
 
 void check_data_files(const Config& config, const Origins& origins) {
   std::vector<std::string> mistakes;
+  std::map<std::pair<dev_t, ino_t>, std::string> events;  // files by what they are, whatever their names
+  const auto check_new = [&](const std::string& where, const std::string& file) {
+    struct stat status{};
+    if (::stat(file.c_str(), &status) != 0) return;
+    const auto [earlier, is_new] = events.emplace(std::pair(status.st_dev, status.st_ino), file);
+    if (!is_new)
+      mistakes.push_back(
+          fmt::format("{}: \"{}\" is the same file as \"{}\": name each file once", where, file, earlier->second));
+  };
   const auto check = [&](const std::string& name, const std::vector<std::string>& files) {
     const auto origin = origins.find(name);
     const std::string where = (origin == origins.end() ? "" : origin->second + ": ") + name;
@@ -215,6 +239,8 @@ void check_data_files(const Config& config, const Origins& origins) {
             fmt::format("{}: cannot open \"{}\": check the path (relative ones start at the configuration "
                         "file's folder, with --set at the current folder)",
                         where, file));
+      } else if (name != "data.windows") {
+        check_new(where, file);
       }
     }
   };

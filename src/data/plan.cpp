@@ -204,6 +204,28 @@ std::vector<int> Plan::types_of(std::int64_t client) const {
   return types;
 }
 
+UnseenTypes unseen_types(const Plan& plan) {
+  std::vector<bool> seen(plan.type_events.size(), false);
+  const auto period = static_cast<std::int64_t>(plan.kept_types.size());  // after so many clients the types repeat
+  for (std::int64_t c = 0; c < std::min(plan.clients(), period); ++c)
+    for (const int type : plan.types_of(c)) seen[type] = true;
+  UnseenTypes unseen;
+  for (std::size_t type = 0; type < seen.size(); ++type) {
+    if (seen[type] || plan.type_events[type] == 0) continue;
+    ++unseen.types;
+    unseen.events += plan.type_events[type];
+  }
+  return unseen;
+}
+
+std::string to_text(const UnseenTypes& unseen) {
+  if (unseen.types == 0) return "";
+  return fmt::format(
+      "\ntypes of events that no client sees: {}, with {} events (data.clients x data.types_per_client is below the "
+      "number of types)",
+      unseen.types, unseen.events);
+}
+
 Plan make_plan(const config::Data& options, double window, std::uint64_t seed) {
   check_options(options);
   if (!(window > 0 && std::isfinite(window)))
@@ -221,6 +243,8 @@ Plan make_plan(const config::Data& options, double window, std::uint64_t seed) {
   for (std::size_t s = 0; s < plan.sources.size(); ++s)
     read_source(plan.sources[s], options, [&](RawSequence& raw) {
       extend(plan.extents, raw, plan.sources[s].role, chronological);
+      plan.type_events.resize(static_cast<std::size_t>(plan.extents.types), 0);
+      for (const int type : raw.types) ++plan.type_events[type];
       CatalogueEntry entry;
       entry.source = static_cast<std::int32_t>(s);
       entry.position = raw.position;

@@ -69,6 +69,10 @@ std::string describe(Session& session) {
       c.federation.mode == "local" ? "none (local only)" : c.aggregation.divergence);
   if (session.left_out() > 0)
     text += fmt::format("\n{} sequences with fewer than five training events are left out", session.left_out());
+  if (session.dropped_events() > 0)
+    text += fmt::format("\n{} events {} are left out", session.dropped_events(),
+                        c.data.drop ? "before data.drop_before or outside the windows" : "outside the windows");
+  text += data::to_text(data::unseen_types(session.plan()));
   return text;
 }
 

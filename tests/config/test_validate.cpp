@@ -69,6 +69,10 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{"aggregation.estimator=median", "aggregation.weights=events"}, "knows no weights"},
         Refusal{{"aggregation.estimator=median", "aggregation.scope=structural-entropy"}, "for one barycentre of all"},
         Refusal{{"attack.kind=replaced-events", "attack.strength=2"}, "attack.strength = 2.0: is a share"},
+        Refusal{{"attack.kind=noise", "attack.share=0.98"},
+                "attack.share = 0.98: makes all of data.clients = 20 hostile"},
+        Refusal{{"data.train=a.csv,./a.csv"}, "a.csv\" is in data.train already: name each file once"},
+        Refusal{{"data.test=b.csv", "data.validation=b.csv"}, "b.csv\" is in data.validation already"},
         Refusal{{"data.train=[]"}, "no training data"},
         Refusal{{"data.client_files=site{client}.csv"}, "either data.train or data.client_files"},
         Refusal{{"data.train=[]", "data.client_files=site.csv"}, "must contain {client}"},
@@ -100,6 +104,22 @@ TEST(Validate, ListsAllMistakes) {
   const std::string text = error_with({"model.prior_sd=-1", "training.epochs=0"});
   EXPECT_THAT(text, HasSubstr("model.prior_sd"));
   EXPECT_THAT(text, HasSubstr("training.epochs"));
+}
+
+TEST(CheckDataFiles, RefusesOneFileUnderTwoNames) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "fedpp_check_same_files";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "a.csv") << "0,1,0\n";
+  std::filesystem::remove(folder / "b.csv");
+  std::filesystem::create_symlink("a.csv", folder / "b.csv");
+  const Resolved run = read_text("[data]\ntrain = ['a.csv']\ntest = ['b.csv']\n", "run.toml", folder);
+  try {
+    check_data_files(run.config, run.origins);
+    FAIL() << "no error";
+  } catch (const fedpp::UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("run.toml:3:1: data.test: \"" + (folder / "b.csv").string()));
+    EXPECT_THAT(error.what(), HasSubstr("is the same file as"));
+  }
 }
 
 TEST(CheckDataFiles, NamesKeyAndFileThatCannotBeRead) {

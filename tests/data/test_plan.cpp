@@ -429,6 +429,35 @@ TEST(ClientFiles, PopulationWithTestPattern) {
   for (const ClientData& client : load_all(plan)) EXPECT_EQ(client.sequences.size(), 25u);
 }
 
+TEST(Plan, CountsTypesThatNoClientSees) {
+  const Folder folder;
+  auto options = population(folder);  // five types, seven clients of two
+  EXPECT_EQ(unseen_types(planned(options)).types, 0);
+  EXPECT_EQ(to_text(unseen_types(planned(options))), "");
+  options.clients = 2;
+  const Plan plan = planned(options);
+  const auto unseen = unseen_types(plan);
+  EXPECT_EQ(unseen.types, 1);
+  std::int64_t events = 0;
+  for (const auto& entry : plan.catalogue)
+    if (entry.type == 4) events += entry.events;
+  EXPECT_EQ(unseen.events, events);
+  EXPECT_NE(to_text(unseen).find(fmt::format("types of events that no client sees: 1, with {} events", events)),
+            std::string::npos);
+}
+
+TEST(DataErrors, TimesWhoseRatesAreNoNumbers) {
+  const Folder folder;
+  config::Data options;
+  options.clients = 1;
+  for (const auto& [unit, reason] : {std::pair{"e-310", "too short"}, {"e-102", "too short"}, {"e200", "too long"}}) {
+    std::string text = "sequence,time,type\n";
+    for (int i = 0; i < 12; ++i) text += fmt::format("0,{}{},0\n", i, unit);
+    options.train = {folder.write("events.csv", text)};
+    EXPECT_USER_ERROR(planned(options), "events.csv", "data last", reason, "another unit");
+  }
+}
+
 TEST(DataErrors, NameKeyValueAndRemedy) {
   const Folder folder;
   const auto good = population(folder);

@@ -555,6 +555,12 @@ class BadData(Run):
         self.write("run.toml", settings())
         self.refused(2, "without a training sequence", "data.clients", "train.csv")
 
+    def test_a_file_named_twice(self):
+        self.write("train.csv", data_set(24))
+        (self.folder / "again.csv").symlink_to("train.csv")
+        self.write("run.toml", settings(data__train=["train.csv", "again.csv"]))
+        self.refused(2, "again.csv", "is the same file as")
+
     def test_one_clients_file(self):
         for client in range(4):
             self.write(f"site{client}.csv", data_set(4, seed=client))
@@ -639,6 +645,14 @@ class Settings(SameBits):
         rows = "".join(f"{s},-10,{20 + s % 3}\n{s},25,60\n" for s in range(24)) + "99,-10,60\n"
         self.write("windows.csv", "sequence,start,end\n" + rows)
         self.write("run.toml", settings(data__windows=["windows.csv"]))
+        outside = sum(20 + int(s) % 3 < float(time) < 25 for s, time, _ in
+                      (row.split(",") for row in (self.folder / "train.csv").read_text().splitlines()[1:]))
+        imported = self.start([FEDPP, "import", "train.csv", "--windows", "windows.csv", "--out", "train.h5"]).stdout
+        self.assertIn(f"; {outside} of them outside the windows", imported)
+        told = self.train(2, "all_types", "--set", "data.partition=homogeneous").stdout
+        self.assertIn(f"\n{outside} events outside the windows are left out\n", told)
+        told = self.train(2, "types", "--set", "data.clients=1", "--set", "federation.participants=0").stdout
+        self.assertIn("types of events that no client sees: 1, with ", told)
         self.train(2, "windows")
         self.train(2, "none", "--set", "data.windows=[]")
         self.assertNotEqual(self.result("windows")["theta"], self.result("none")["theta"])
