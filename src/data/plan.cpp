@@ -97,7 +97,7 @@ void require_sequences(const Plan& plan) {
   const auto sequences = std::count_if(plan.catalogue.begin(), plan.catalogue.end(), [&](const CatalogueEntry& entry) {
     return chronological || plan.sources[entry.source].role == kTrain;
   });
-  if (plan.clients() > sequences)
+  if (sequences > 0 && plan.clients() > sequences)
     throw UserError(
         fmt::format("data.clients = {}: dealing the {} sequences of {}{} leaves clients without a training sequence: "
                     "lower data.clients, bring more sequences, or set data.deal = false",

@@ -481,14 +481,18 @@ TEST(DataErrors, NameKeyValueAndRemedy) {
   EXPECT_USER_ERROR(
       planned(with([&](auto& o) { o.train = {folder.write("bad.csv", "sequence,time,type\n0,1,0\n0,nan,0\n")}; })),
       "bad.csv:3");
-  EXPECT_USER_ERROR(load_all(planned(with([](auto& o) { o.clients = 2000; }))), "client", "without a training sequence",
+  EXPECT_USER_ERROR(load_all(planned(with([](auto& o) { o.clients = 290; }))), "client", "without a training sequence",
                     "data.clients", "train.csv");
+  EXPECT_USER_ERROR(planned(with([](auto& o) { o.clients = 301; })), "data.clients = 301", "the 300 sequences",
+                    "without a training sequence", "data.deal = false", "train.csv");
   EXPECT_USER_ERROR(planned(with([&](auto& o) {
                       o.windows = {folder.write("w.csv", "sequence,start,end\n7,0,1\n"),
                                    folder.write("v.csv", "sequence,start,end\n0,0,1\n")};
                     })),
                     "train.csv:2", "sequence 0", "w.csv");
-  EXPECT_USER_ERROR(
-      planned(with([&](auto& o) { o.train = {folder.write("still.csv", "sequence,time,type\n0,1,0\n0,1,0\n")}; })),
-      "no time passes");
+  EXPECT_USER_ERROR(planned(with([&](auto& o) {
+                      o.train = {folder.write("still.csv", "sequence,time,type\n0,1,0\n0,1,0\n")};
+                      o.clients = 1;
+                    })),
+                    "no time passes");
 }
