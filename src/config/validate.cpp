@@ -64,16 +64,25 @@ void check_time_axis(Checker& check, const Data& data) {
                fmt::format("with data.time_origin the unit must be one of {}", fmt::join(units, ", ")));
 }
 
-/// A file named twice would have its events counted twice.
+/// Whether a file of `key` that another list of files names, too, would have its events counted twice: 'chronological'
+/// joins all of them; the other protocols may validate on what they score.
+bool counts(const Data& data, std::string_view key) {
+  return key != "data.windows" && (key != "data.validation" || data.protocol == "chronological");
+}
+
 void check_names(Checker& check, const Data& data) {
-  std::map<std::string, std::string> named{{data.client_files, "data.client_files"}};
-  for (const auto& [key, files] : {std::pair<std::string, const std::vector<std::string>&>{"data.train", data.train},
-                                   {"data.validation", data.validation},
-                                   {"data.test", data.test}})
+  std::map<std::string, std::string> named;
+  const auto add = [&](const std::string& key, const std::vector<std::string>& files) {
     for (const std::string& file : files) {
+      if (!counts(data, key)) continue;
       const auto [earlier, is_new] = named.emplace(std::filesystem::path(file).lexically_normal().string(), key);
       check.demand(is_new, key, fmt::format("\"{}\" is in {} already: name each file once", file, earlier->second));
     }
+  };
+  if (!data.client_files.empty()) add("data.client_files", {data.client_files});
+  add("data.train", data.train);
+  add("data.validation", data.validation);
+  add("data.test", data.test);
 }
 
 void check_data(Checker& check, const Data& data) {
@@ -239,7 +248,7 @@ void check_data_files(const Config& config, const Origins& origins) {
             fmt::format("{}: cannot open \"{}\": check the path (relative ones start at the configuration "
                         "file's folder, with --set at the current folder)",
                         where, file));
-      } else if (name != "data.windows") {
+      } else if (counts(config.data, name)) {
         check_new(where, file);
       }
     }

@@ -106,6 +106,12 @@ TEST(Validate, ListsAllMistakes) {
   EXPECT_THAT(text, HasSubstr("training.epochs"));
 }
 
+TEST(Validate, PublishedCodeMayValidateOnItsTestFile) {
+  EXPECT_NO_THROW(read_text(kMinimal, "run.toml", "/deck",
+                            {"data.protocol=published-code", "data.realisation=pooled", "data.deal=false",
+                             "data.test=b.csv", "data.validation=b.csv"}));
+}
+
 TEST(CheckDataFiles, RefusesOneFileUnderTwoNames) {
   const auto folder = std::filesystem::path(testing::TempDir()) / "fedpp_check_same_files";
   std::filesystem::create_directories(folder);

@@ -407,6 +407,7 @@ TEST(ClientFiles, OnlyOwnFilesAreOpenedAndExtentsReduce) {
   EXPECT_EQ(both.types, 3);
   finish_plan(plan, both);
   EXPECT_DOUBLE_EQ(plan.clock.scale, 100 / both.longest);
+  EXPECT_EQ(unseen_types(plan).types, 0);
   EXPECT_EQ(load_client(plan, 0).sequences.size(), 3u);
   EXPECT_EQ(load_client(plan, 2).sequences.size(), 5u);
   EXPECT_USER_ERROR(load_client(plan, 1), "site-1.csv");
