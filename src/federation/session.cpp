@@ -8,6 +8,7 @@
 #include "data/tempering.hpp"
 #include "federation/attack.hpp"
 #include "model/client_batch.hpp"
+#include "model/local_update.hpp"
 #include "mpi/exact_reduce.hpp"
 #include "mpi/turns.hpp"
 
@@ -89,6 +90,7 @@ model::Embedding Session::load(const std::optional<data::InputScale>& trained) {
       dropped_events_ += client.dropped_events;
       auto model = model::make_client(client.id, embedding, data::training_realisations(client, rules_),
                                       config_.model.inducing, client.tempering);
+      model::mini_batches(model, config_.training);  // too many are said here, by all ranks at once
       index_[client.id] = owned_.size();
       owned_.push_back({std::move(client), std::move(model)});
     }

@@ -571,6 +571,10 @@ class BadData(Run):
         self.write("site3.csv", data_set(4))
         self.refused(2, "site2.csv")
 
+    def test_too_many_mini_batches(self):
+        self.deck(training__batch_points=0.0001)
+        self.refused(2, "training.batch_points = 0.0001", "at most 4096", "take larger ones")
+
     def test_import(self):
         self.write("bad.csv", "sequence,time,type\n0,2,0\n0,1,0\n")
         result = self.start([FEDPP, "import", "bad.csv", "--out", "x.h5"])
