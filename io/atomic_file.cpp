@@ -43,6 +43,18 @@ class Descriptor {
   throw Error(fmt::format("{}: {}: {}{}", path, what, std::strerror(code), remedy));
 }
 
+/// A rename puts a new file in the place of whatever is there: right for files alone.
+void require_replaceable(const std::string& path) {
+  std::error_code unknown;
+  const auto type = std::filesystem::symlink_status(path, unknown).type();
+  using std::filesystem::file_type;
+  if (type == file_type::directory) throw Error(fmt::format("{}: is a folder: name a file to write", path));
+  if (type == file_type::symlink)
+    throw Error(fmt::format("{}: is a symbolic link, which the result would replace: name the file itself", path));
+  if (type == file_type::block || type == file_type::character || type == file_type::fifo || type == file_type::socket)
+    throw Error(fmt::format("{}: is a device, pipe or socket, which the result would replace: name a file", path));
+}
+
 template <class Json>
 void write_any_json(const std::string& path, const Json& value) {
   write_file(path, value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
@@ -67,8 +79,13 @@ void rename_durably(const std::string& from, const std::string& to) {
   flush_to_disk(folder_of(to));
 }
 
-void check_writable(const std::string& path) {
-  if (std::filesystem::is_directory(path)) throw Error(fmt::format("{}: is a folder: name a file to write", path));
+void check_writable(const std::string& path, const std::vector<std::string>& inputs) {
+  require_replaceable(path);
+  std::error_code missing;
+  for (const auto& input : inputs)
+    if (std::filesystem::equivalent(path, input, missing))
+      throw Error(
+          fmt::format("{}: is read here ({}), and the result would replace it: name another file", path, input));
   const std::string beside = path + ".partial";
   const Descriptor file(beside, O_WRONLY | O_CREAT);
   if (file.get() < 0) fail(path, "cannot write");

@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "io/error.hpp"
 
@@ -13,9 +14,9 @@ namespace fedpp::io {
 /// read-only, missing folder); then the old file is untouched and nothing is left beside it.
 void write_file(const std::string& path, std::string_view content);
 
-/// Throws io::Error where `path` could not be written as write_file does, so that work for it is not done in vain.
-/// Leaves nothing.
-void check_writable(const std::string& path);
+/// Throws io::Error where `path` could not be written as write_file does, so that work for it is not done in vain, or
+/// would replace what is no regular file (a device, a link) or one of `inputs`. Leaves nothing.
+void check_writable(const std::string& path, const std::vector<std::string>& inputs = {});
 
 /// The same as write_file for JSON, indented by two, with a newline at the end. Numbers that JSON lacks (NaN,
 /// infinities) become null.

@@ -25,13 +25,18 @@ void require_readable(const std::string& path) {
   if (is_hdf5 == 0) throw Error(path + ": is not an HDF5 file");
 }
 
-[[noreturn]] void fail_open(const std::string& path, const char* what) {
+/// `readable`: the system lets it be read, and it begins as an HDF5 file does.
+[[noreturn]] void fail_open(const std::string& path, const char* what, bool readable) {
   const std::string why = reason();
-  const bool lock = why.find("lock") != std::string::npos;
-  throw Error(fmt::format(
-      "{}: {}: {}{}", path, what, why,
-      lock ? "; another program writes it, or the file system has no locks (then set HDF5_USE_FILE_LOCKING=FALSE)"
-           : ""));
+  const auto says = [&](const char* words) { return why.find(words) != std::string::npos; };
+  const char* remedy = "";
+  if (says("lock file") || says("locking"))
+    remedy = "; another program writes it, or the file system has no locks (then set HDF5_USE_FILE_LOCKING=FALSE)";
+  else if (says("truncated"))
+    remedy = "; its end is missing: copy or import it again";
+  else if (readable)
+    remedy = "; it is damaged: copy or import it again";
+  throw Error(fmt::format("{}: {}: {}{}", path, what, why, remedy));
 }
 
 Handle access_properties(const std::string& path) {
@@ -52,7 +57,7 @@ Handle open_file(const std::string& path, unsigned flags) {
   require_readable(path);
   Handle access = access_properties(path);
   const hid_t id = H5Fopen(path.c_str(), flags, access.id());
-  if (id < 0) fail_open(path, "cannot open");
+  if (id < 0) fail_open(path, "cannot open", flags == H5F_ACC_RDONLY);
   return {id, close_file};
 }
 }  // namespace
@@ -66,7 +71,7 @@ File File::create(const std::string& path, std::uint64_t user_block) {
   Handle creation = own_plist(H5Pcreate(H5P_FILE_CREATE), path);
   check(H5Pset_userblock(creation.id(), user_block), path, "user block");
   const hid_t id = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id());
-  if (id < 0) fail_open(path, "cannot create the file");
+  if (id < 0) fail_open(path, "cannot create the file", false);
   Handle file(id, close_file);
   Handle root = open_root(file, path);
   return {path, std::move(file), std::move(root)};

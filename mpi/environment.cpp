@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 
 namespace fedpp::mpi {
 
@@ -29,7 +30,7 @@ bool active() {
     try {
       std::rethrow_exception(current);
     } catch (const std::exception& error) {
-      text = error.what();
+      text = text_of(error);
     } catch (...) {
       text = "an exception of unknown type";
     }
@@ -38,6 +39,15 @@ bool active() {
 }
 
 }  // namespace
+
+std::string text_of(const std::exception& error) {
+  const bool memory = dynamic_cast<const std::bad_alloc*>(&error) || dynamic_cast<const std::length_error*>(&error);
+  if (!memory) return error.what();
+  return std::string("memory ran out (") + error.what() +
+         "): 'fedpp train CONFIG --estimate' says what a run takes; take more nodes, fewer clients or points, or a "
+         "smaller "
+         "backend.workspace_mb";
+}
 
 void check(int code, const char* call) {
   if (code == MPI_SUCCESS) return;

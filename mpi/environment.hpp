@@ -29,7 +29,7 @@ class Environment {
       report_agreed(error);
       return error.users_mistake ? 2 : 1;
     } catch (const std::exception& error) {
-      abort(error.what(), 1);
+      abort(text_of(error), 1);
     } catch (...) {
       abort("an exception of unknown type", 1);
     }

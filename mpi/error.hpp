@@ -1,6 +1,7 @@
 // The exceptions of the mpi layer.
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -18,6 +19,9 @@ struct AgreedError : Error {
   int rank;            ///< the lowest rank that had an error; the text is its
   bool users_mistake;  ///< it was a std::invalid_argument: what the program was given must change
 };
+
+/// What an exception says; of memory that ran out, where the library's text says nothing, what can be done.
+std::string text_of(const std::exception& error);
 
 /// Throws Error with MPI's own text unless `code` is MPI_SUCCESS. `call` names the MPI function.
 void check(int code, const char* call);

@@ -30,7 +30,7 @@ Failure failure_of(F&& f) {
   } catch (const std::invalid_argument& error) {
     return {std::string(error.what()), true};
   } catch (const std::exception& error) {
-    return {std::string(error.what()), false};
+    return {text_of(error), false};
   } catch (...) {
     return {std::string("an exception of unknown type"), false};
   }

@@ -5,6 +5,7 @@
 #include "commands/command_line.hpp"
 #include "config/error.hpp"
 #include "io/error.hpp"
+#include "mpi/error.hpp"
 
 namespace {
 
@@ -32,7 +33,7 @@ int main(int argc, char** argv) {
   } catch (const io::Error& error) {
     return fail(error.what(), commands::kUserMistake);
   } catch (const std::exception& error) {
-    return fail(error.what(), commands::kRuntimeFailure);
+    return fail(mpi::text_of(error).c_str(), commands::kRuntimeFailure);
   } catch (...) {
     return fail("an exception of unknown type", commands::kRuntimeFailure);
   }

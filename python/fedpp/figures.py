@@ -56,6 +56,12 @@ def number(value):
     return math.nan if value is None else float(value)
 
 
+def drawable(values):
+    """An array in which what is not finite is not drawn."""
+    values = np.asarray(values, float)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
 def series(rounds, key):
     """Rounds and values where the values were computed."""
     pairs = [(r["round"], number(r.get(key))) for r in rounds]
@@ -125,7 +131,7 @@ def intensity_panel(cell, group, name, label_x, dates):
     axis, strip = cell.subplots(2, 1, sharex=True, gridspec_kw={"height_ratios": [5, 1], "hspace": 0.02})
     times_of = dates or (lambda times: times)
     on_time_axis = ("time", "histogram_edges", "train_events", "test_events")
-    read = lambda key: np.asarray(group[key]) if key in group else np.array([])
+    read = lambda key: drawable(group[key]) if key in group else np.array([])
     get = lambda key: times_of(read(key)) if key in on_time_axis and len(read(key)) else read(key)
     time, unit = get("time"), unit_name(group.attrs.get("unit", ""))
     rate, edges = get("histogram_rate"), get("histogram_edges")
@@ -139,9 +145,9 @@ def intensity_panel(cell, group, name, label_x, dates):
     if len(get("mean")):
         axis.plot(time, get("mean"), color=OURS, lw=1.0, ls=":")
     # A histogram's spikes must not squeeze the band: the axis follows the band, and the histogram may leave it.
-    tops = [np.nanmax(get(k)) for k in ("upper", "median", "mean") if len(get(k))]
-    if len(rate):
-        tops.append(np.quantile(rate, 0.97))
+    tops = [np.nanmax(get(k)) for k in ("upper", "median", "mean") if np.isfinite(get(k)).any()]
+    if np.isfinite(rate).any():
+        tops.append(np.nanquantile(rate, 0.97))
     axis.set_ylim(0, 1.12 * max(tops) if tops and max(tops) > 0 else 1)
     axis.set_ylabel(f"intensity\n(per {unit})", fontsize=9)
     axis.yaxis.set_major_locator(MaxNLocator(4))
@@ -161,8 +167,9 @@ def intensity_panel(cell, group, name, label_x, dates):
     strip.tick_params(axis="y", length=0)
     strip.grid(False)
     strip.spines["left"].set_visible(False)
-    if len(time):
-        strip.set_xlim(time[0], time[-1])
+    shown = time[np.isfinite(read("time"))]
+    if len(shown):
+        strip.set_xlim(shown[0], shown[-1])
     if label_x:
         clock = text(group.attrs.get("clock", ""))
         since = "since the sequence's start, " if clock == "elapsed" else "of the file, " if clock else ""

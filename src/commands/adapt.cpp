@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -65,7 +66,16 @@ const std::vector<std::string> kNewClients = {"data.train=[]",
                                               "aggregation.scope=global",
                                               "attack.kind=none"};
 
+bool names_data(const std::string& override) {
+  return override.starts_with("data.train=") || override.starts_with("data.client_files=");
+}
+
 config::Config read_config(const AdaptOptions& options) {
+  if (!options.same_clients && std::none_of(options.overrides.begin(), options.overrides.end(), names_data))
+    throw UserError(
+        "no training data for new clients: name them with --set data.train=FILE,... or --set "
+        "data.client_files=PATTERN, "
+        "or go on with the run's own clients (--continue)");
   std::vector<std::string> overrides;
   if (!options.same_clients) overrides = kNewClients;
   overrides.push_back(fmt::format("federation.rounds={}", kRounds));

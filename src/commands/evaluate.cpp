@@ -42,7 +42,7 @@ void add_evaluate(CLI::App& app, Action& chosen) {
       ->check(CLI::IsMember({"best", "last"}))
       ->capture_default_str();
   command->add_option("--out", options->request.file, "Result file (default: DIR/evaluation.json)")
-      ->type_name("FILE")
+      ->type_name("FILE.json")
       ->check(not_empty);
   add_set_option(*command, options->overrides);
   command->callback([options, &chosen] { chosen = [options] { return evaluate(*options); }; });

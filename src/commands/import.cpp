@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <string>
@@ -9,6 +10,8 @@
 #include <vector>
 
 #include "config/error.hpp"
+#include "data/intervals.hpp"
+#include "io/atomic_file.hpp"
 #include "io/event_pieces.hpp"
 #include "io/event_reader.hpp"
 #include "io/sequence_file.hpp"
@@ -73,7 +76,16 @@ int import_pieces(const ImportOptions& options) {
   return kSuccess;
 }
 
+/// How many of the times no window holds.
+std::int64_t count_outside(const std::vector<double>& times, const std::vector<io::Window>& windows) {
+  std::vector<data::Interval> observed;
+  for (const io::Window& window : windows) observed.push_back({window.start, window.end});
+  observed = data::join(std::move(observed));
+  return std::count_if(times.begin(), times.end(), [&](double time) { return !data::holds(observed, time); });
+}
+
 int import(const ImportOptions& options) {
+  io::check_writable(options.out, options.files);
   if (!options.cut_events.empty()) return import_pieces(options);
   std::unordered_map<std::int64_t, std::vector<io::Window>> windows;  // of sequences not yet met
   if (!options.windows.empty()) {
@@ -81,6 +93,7 @@ int import(const ImportOptions& options) {
   }
   io::SequenceFileWriter writer(options.out, options.files, options.time_unit);
   std::unordered_map<std::int64_t, const std::string*> origin;  // of the sequences met
+  std::int64_t outside = 0;
   for (const std::string& file : options.files) {
     io::read_sequences(file, [&](io::SequenceRecord& sequence) {
       if (options.files.size() > 1) {
@@ -100,6 +113,7 @@ int import(const ImportOptions& options) {
         writer.append(sequence);
       } else {
         writer.append(sequence, found->second);
+        outside += count_outside(sequence.times, found->second);
         windows.erase(found);
       }
     });
@@ -111,7 +125,8 @@ int import(const ImportOptions& options) {
     }
   }
   writer.close();
-  fmt::print("{}: {} sequences, {} events\n", options.out, writer.sequences(), writer.events());
+  fmt::print("{}: {} sequences, {} events{}\n", options.out, writer.sequences(), writer.events(),
+             outside > 0 ? fmt::format("; {} of them outside the windows, which training leaves out", outside) : "");
   return kSuccess;
 }
 

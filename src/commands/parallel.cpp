@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <stdexcept>
 
 #include "commands/command.hpp"
 #include "config/dump.hpp"
@@ -41,7 +42,7 @@ int run_parallel(const std::function<int(mpi::Communicator& world)>& body) {
     } catch (const mpi::AgreedError&) {
       throw;  // on every rank
     } catch (const std::exception& error) {
-      mpi::Environment::abort(error.what(), kRuntimeFailure);
+      mpi::Environment::abort(mpi::text_of(error), kRuntimeFailure);
     }
   });
 }
@@ -53,7 +54,7 @@ config::Config read_on_rank_0(mpi::Communicator& world, const std::function<conf
     try {
       config = read();
       text = config::dump(config);
-    } catch (const UserError& error) {
+    } catch (const std::invalid_argument& error) {  // a UserError or an io::Error
       mistake = error.what();
     }
   }

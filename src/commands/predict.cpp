@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,14 +42,20 @@ void check_futures(const federation::ForecastRequest& forecast) {
     throw UserError(fmt::format("--until {}: must be finite", *forecast.until));
 }
 
+/// In DIR, or beside the curves under their name.
+std::string table(const PredictOptions& options, const std::string& directory, const char* name) {
+  if (options.request.file.empty()) return directory + "/" + name;
+  return std::filesystem::path(options.request.file).replace_extension(name).string();
+}
+
 int predict(PredictOptions options) {
   auto& forecast = options.request.forecast;
   check_futures(forecast);
   return run_parallel([&](mpi::Communicator& world) {
     const config::Config config =
         read_on_rank_0(world, [&] { return read_archived_config(options.directory, options.overrides); });
-    if (options.next_events) forecast.next_events = config.output.directory + "/next_events.csv";
-    if (forecast.paths > 0) forecast.futures = config.output.directory + "/futures.csv";
+    if (options.next_events) forecast.next_events = table(options, config.output.directory, "next_events.csv");
+    if (forecast.paths > 0) forecast.futures = table(options, config.output.directory, "futures.csv");
     return federation::run_prediction(config, options.request, world);
   });
 }
@@ -69,13 +76,17 @@ void add_predict(CLI::App& app, Action& chosen) {
   command->add_option("--state", options->request.state, "The round with the best validation score, or the last one")
       ->check(CLI::IsMember({"best", "last"}))
       ->capture_default_str();
-  command->add_option("--out", options->request.file, "Result file (default: DIR/prediction.h5)")
-      ->type_name("FILE")
+  command
+      ->add_option("--out", options->request.file, "Curves, HDF5 (default: DIR/prediction.h5); tables go beside them")
+      ->type_name("FILE.h5")
       ->check(not_empty);
   auto& forecast = options->request.forecast;
   command->add_flag("--next-events", options->next_events,
-                    "Expected time and quantiles of the next event of every sequence, to DIR/next_events.csv");
-  command->add_option("--futures", forecast.paths, "Draw N futures of every sequence, to DIR/futures.csv")
+                    "Expected time and quantiles of the next event of every sequence, to DIR/next_events.csv (--out "
+                    "FILE.h5: FILE.next_events.csv)");
+  command
+      ->add_option("--futures", forecast.paths,
+                   "Draw N futures of every sequence, to DIR/futures.csv (--out FILE.h5: FILE.futures.csv)")
       ->type_name("N");
   command->add_option("--until", forecast.until, "Futures end at time T of the file")->type_name("T");
   command->add_option("--horizon", forecast.horizon, "Futures end H after their sequence's end")->type_name("H");

@@ -34,7 +34,7 @@ void add_probe(CLI::App& app, Action& chosen) {
   command->footer(kFooter);
   command->add_option("CASE", options->case_file, "HDF5 file, one group at the root a case")->required();
   command->add_option("--out", options->result_file, "HDF5 file to write, with the same groups")
-      ->type_name("FILE")
+      ->type_name("FILE.h5")
       ->required()
       ->check(not_empty);
   command->callback([options, &chosen] { chosen = [options] { return probe(*options); }; });

@@ -55,6 +55,7 @@ void write_truth(const std::string& file, const std::vector<data::CoxDraw>& draw
 
 int write_simulation(const SimulationFiles& files, const std::vector<data::SimulatedSequence>& sequences) {
   const std::string suffix = std::filesystem::path(files.out).extension().string();
+  io::check_writable(files.out);
   if (suffix == ".csv") {
     write_csv(files.out, sequences);
   } else if (suffix == ".h5") {

@@ -55,7 +55,7 @@ struct Data {
     v("partition", partition,
       "heterogeneous: a client sees 'types_per_client' types; homogeneous: every client sees all types kept",
       {"heterogeneous", "homogeneous"});
-    v("clients", clients, "number of clients C", at_least(1));
+    v("clients", clients, "number of clients C", between(1, 1e6));
     v("types_per_client", types_per_client, "k: types (c k .. c k + k - 1) mod K for client c", at_least(1));
     v("leave_out_types", leave_out_types, "types dropped from the data before anything else", at_least(0));
     v("deal", deal,
@@ -109,7 +109,7 @@ struct Model {
     v("window", window, "T: length of the scaled clock", above(0));
     v("quadrature_nodes", quadrature_nodes,
       "Gauss-Legendre nodes over a realisation's window; with a history encoder at most between two events (0: chosen)",
-      at_least(0));
+      between(0, 1e5));
     v("jitter", jitter, "relative jitter of K(z,z); multiplied by ten up to 1e-2 where a Cholesky factorisation fails",
       above_up_to(0, 1e-2));
     v("start_variance", start_variance, "r at the start", above(0));
@@ -149,8 +149,8 @@ struct Training {
 
   template <class V>
   void visit(V& v) {
-    v("epochs", epochs, "E: local epochs a round", at_least(1));
-    v("samples", samples, "S: Monte Carlo samples of the weights in an epoch", at_least(1));
+    v("epochs", epochs, "E: local epochs a round", between(1, 1e6));
+    v("samples", samples, "S: Monte Carlo samples of the weights in an epoch", between(1, 1e4));
     v("learning_rate", learning_rate, "Adam's step for the encoder's weights", above(0));
     v("learning_rate_kernel", learning_rate_kernel, "Adam's step for log r and log l (0: as learning_rate)",
       at_least(0));
@@ -163,7 +163,7 @@ struct Training {
       "weight of the pull on the centroids of each event type's embeddings towards those of the received model (0: "
       "none, 1: the paper's; federation.mode = 'federated')",
       at_least(0));
-    v("batch_realisations", batch_realisations, "realisations in a mini-batch (0: all)", at_least(0));
+    v("batch_realisations", batch_realisations, "realisations in a mini-batch (0: all)", between(0, 1e9));
     v("batch_points", batch_points, "share of a realisation's events and nodes in a mini-batch, in (0, 1]",
       above_up_to(0, 1));
     v("schedule", schedule, "learning rate over the rounds", {"constant", "cosine", "inverse-sqrt"});
@@ -256,7 +256,7 @@ struct Aggregation {
       "or by centred Gram matrices (blind to rotations)",
       {"mean-of-cosines", "cosine-of-means", "centred-gram"});
     v("probe_points", probe_points, "probe points (seeded times, or histories where the encoder reads them)",
-      at_least(2));
+      between(2, 1e5));
     v("keep_uploads", keep_uploads,
       "scopes but 'global': rounds that a client's last upload still counts after its own", at_least(0));
   }
@@ -273,7 +273,7 @@ struct Attack {
     v("kind", kind,
       "what hostile clients do to their uploads in every round, or to their training events before the first",
       {"none", "noise", "scaled", "sign-flipped", "replaced-events"});
-    v("share", share, "share of the clients that are hostile, drawn by the seed", between(0, 1));
+    v("share", share, "share of the clients that are hostile, drawn by the seed", from_below(0, 1));
     v("strength", strength,
       "noise: in standard deviations of theta; scaled, sign-flipped: factor on the change from theta; replaced-events: "
       "share of the training events moved to uniform times",
@@ -292,9 +292,9 @@ struct Evaluation {
 
   template <class V>
   void visit(V& v) {
-    v("samples", samples, "samples of the weights at prediction", at_least(1));
-    v("e_steps", e_steps, "at most so many E-steps to convergence before scoring", at_least(0));
-    v("curve_points", curve_points, "points of the intensity curves in result.h5", at_least(2));
+    v("samples", samples, "samples of the weights at prediction", between(1, 1e4));
+    v("e_steps", e_steps, "at most so many E-steps to convergence before scoring", between(0, 1e6));
+    v("curve_points", curve_points, "points of the intensity curves in result.h5", between(2, 1e6));
     v("curve_clients", curve_clients, "clients whose curves are written", at_least(0));
     v("trivial_models", trivial_models, "score the trivial models beside ours");
     v("next_event", next_event,

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string_view>
 
 #include "config/error.hpp"
@@ -71,6 +74,27 @@ void check_time_axis(Checker& check, const Data& data) {
                "is not a date that exists: write it as 2019-03-01 or 2019-03-01T06:30:00");
   check.demand(std::find(units.begin(), units.end(), data.time_unit) != units.end(), "data.time_unit",
                fmt::format("with data.time_origin the unit must be one of {}", fmt::join(units, ", ")));
+}
+
+/// Whether a file of `key` that another list of files names, too, would have its events counted twice: 'chronological'
+/// joins all of them; the other protocols may validate on what they score.
+bool counts(const Data& data, std::string_view key) {
+  return key != "data.windows" && (key != "data.validation" || data.protocol == "chronological");
+}
+
+void check_names(Checker& check, const Data& data) {
+  std::map<std::string, std::string> named;
+  const auto add = [&](const std::string& key, const std::vector<std::string>& files) {
+    for (const std::string& file : files) {
+      if (!counts(data, key)) continue;
+      const auto [earlier, is_new] = named.emplace(std::filesystem::path(file).lexically_normal().string(), key);
+      check.demand(is_new, key, fmt::format("\"{}\" is in {} already: name each file once", file, earlier->second));
+    }
+  };
+  if (!data.client_files.empty()) add("data.client_files", {data.client_files});
+  add("data.train", data.train);
+  add("data.validation", data.validation);
+  add("data.test", data.test);
 }
 
 void check_data(Checker& check, const Data& data) {
@@ -142,8 +166,8 @@ void check_alignment(Checker& check, const Model& model, const Training& trainin
                "training.alignment = 0, or take another model.encoder");
 }
 
-void check_aggregation(Checker& check, const Model& model, const Federation& federation, const Aggregation& aggregation,
-                       const Attack& attack) {
+void check_aggregation(Checker& check, const Model& model, const Federation& federation,
+                       const Aggregation& aggregation) {
   const bool communities = aggregation.scope != "global";
   const bool own = federation.mode == "federated";
   check.demand(
@@ -171,8 +195,6 @@ void check_aggregation(Checker& check, const Model& model, const Federation& fed
                "knows no weights: set aggregation.weights = \"uniform\", or aggregation.estimator = \"mean\"");
   check.demand(!robust || !communities, "aggregation.estimator",
                "is for one barycentre of all: set aggregation.scope = \"global\", or aggregation.estimator = \"mean\"");
-  check.demand(attack.kind != "replaced-events" || attack.strength <= 1, "attack.strength",
-               "is a share of the events for attack.kind = \"replaced-events\": at most 1");
   check.demand(!communities || aggregation.weights == "uniform", "aggregation.weights",
                "the weights within a community follow from the similarities: set aggregation.weights = \"uniform\", or "
                "aggregation.scope = \"global\"");
@@ -181,6 +203,15 @@ void check_aggregation(Checker& check, const Model& model, const Federation& fed
 void check_output(Checker& check, const Output& output) {
   check.demand(!output.directory.empty(), "output.directory",
                "results need a folder: name one, or leave the key out for \"out\"");
+}
+
+void check_attack(Checker& check, const Data& data, const Attack& attack) {
+  check.demand(attack.kind != "replaced-events" || attack.strength <= 1, "attack.strength",
+               "is a share of the events for attack.kind = \"replaced-events\": at most 1");
+  const double clients = static_cast<double>(data.clients);
+  check.demand(
+      attack.kind == "none" || attack.share >= 1 || std::round(attack.share * clients) < clients, "attack.share",
+      fmt::format("makes all of data.clients = {} hostile: lower it, so that one is left to score", data.clients));
 }
 
 void check_evaluation(Checker& check, const Data& data, const Evaluation& evaluation) {
@@ -200,11 +231,13 @@ void validate(const Config& config, const Origins& origins) {
   Checker check(config, origins);
   check.allowed_values();
   check_data(check, config.data);
+  check_names(check, config.data);
   check_time_axis(check, config.data);
   check_model(check, config.data, config.model);
   check_federation(check, config.data, config.federation);
   check_alignment(check, config.model, config.training, config.federation);
-  check_aggregation(check, config.model, config.federation, config.aggregation, config.attack);
+  check_aggregation(check, config.model, config.federation, config.aggregation);
+  check_attack(check, config.data, config.attack);
   check_evaluation(check, config.data, config.evaluation);
   check_output(check, config.output);
   throw_if_any(check.mistakes);
@@ -212,6 +245,15 @@ void validate(const Config& config, const Origins& origins) {
 
 void check_data_files(const Config& config, const Origins& origins) {
   std::vector<std::string> mistakes;
+  std::map<std::pair<dev_t, ino_t>, std::string> events;  // files by what they are, whatever their names
+  const auto check_new = [&](const std::string& where, const std::string& file) {
+    struct stat status{};
+    if (::stat(file.c_str(), &status) != 0) return;
+    const auto [earlier, is_new] = events.emplace(std::pair(status.st_dev, status.st_ino), file);
+    if (!is_new)
+      mistakes.push_back(
+          fmt::format("{}: \"{}\" is the same file as \"{}\": name each file once", where, file, earlier->second));
+  };
   const auto check = [&](const std::string& name, const std::vector<std::string>& files) {
     const auto origin = origins.find(name);
     const std::string where = (origin == origins.end() ? "" : origin->second + ": ") + name;
@@ -224,6 +266,8 @@ void check_data_files(const Config& config, const Origins& origins) {
             fmt::format("{}: cannot open \"{}\": check the path (relative ones start at the configuration "
                         "file's folder, with --set at the current folder)",
                         where, file));
+      } else if (counts(config.data, name)) {
+        check_new(where, file);
       }
     }
   };

@@ -17,8 +17,8 @@ using Origins = std::map<std::string, std::string>;
 /// with where it was given, key, value and remedy. Touches no file.
 void validate(const Config& config, const Origins& origins = {});
 
-/// Checks that the data files named can be opened for reading (client_files excepted: only their owners hold them).
-/// Throws UserError listing those that cannot.
+/// Checks that the data files named can be opened for reading and are different ones (client_files excepted: only their
+/// owners hold them). Throws UserError listing those that cannot.
 void check_data_files(const Config& config, const Origins& origins = {});
 
 /// Throws UserError with all texts, one a line, unless there is none.

@@ -51,7 +51,8 @@ struct Plan {
   std::uint64_t seed = 0;
   double origin = 0;  ///< subtracted from every time of the files ('drop_before')
   std::vector<Source> sources;
-  std::vector<CatalogueEntry> catalogue;             ///< every sequence of the common files; empty with client_files
+  std::vector<CatalogueEntry> catalogue;  ///< every sequence of the common files; empty with client_files
+  std::vector<std::int64_t> type_events;  ///< [type] events kept in the common files; empty with client_files
   std::vector<std::vector<std::uint32_t>> holdings;  ///< [client] entries of the catalogue, ascending
   LocalExtents extents;                              ///< of all clients, once finished
   std::vector<int> kept_types;                       ///< types not left out, ascending
@@ -64,6 +65,15 @@ struct Plan {
   /// Types that client c sees: (c k .. c k + k - 1) mod K over the kept types in order, or all of them.
   std::vector<int> types_of(std::int64_t client) const;
 };
+
+/// Types with events in the common files that no client sees, and these events.
+struct UnseenTypes {
+  std::int64_t types = 0, events = 0;
+};
+UnseenTypes unseen_types(const Plan& plan);
+
+/// "\n..." where there are such types; else "".
+std::string to_text(const UnseenTypes& unseen);
 
 /// Checks the options against each other, scans the common files (none with client_files) and deals the sequences.
 /// \param window T, the length of the model's clock. \throws UserError

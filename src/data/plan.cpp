@@ -15,6 +15,9 @@ namespace {
 
 using Entries = std::vector<std::uint32_t>;
 
+// Lengths whose inverses and squares are normal numbers, with room for counts.
+constexpr double kShortest = 1e-100, kLongest = 1e100;
+
 void check_options(const config::Data& options) {
   const bool chronological = options.protocol == "chronological";
   if (options.clients < 1)
@@ -85,6 +88,20 @@ std::vector<Source> list_sources(const config::Data& options) {
                     "test file in that order, or none",
                     options.windows.size(), named));
   return sources;
+}
+
+/// Before anything is made for every client.
+void require_sequences(const Plan& plan) {
+  if (!plan.options.deal) return;
+  const bool chronological = plan.options.protocol == "chronological";
+  const auto sequences = std::count_if(plan.catalogue.begin(), plan.catalogue.end(), [&](const CatalogueEntry& entry) {
+    return chronological || plan.sources[entry.source].role == kTrain;
+  });
+  if (sequences > 0 && plan.clients() > sequences)
+    throw UserError(
+        fmt::format("data.clients = {}: dealing the {} sequences of {}{} leaves clients without a training sequence: "
+                    "lower data.clients, bring more sequences, or set data.deal = false",
+                    plan.clients(), sequences, plan.sources.front().path, plan.sources.size() > 1 ? ", ..." : ""));
 }
 
 /// Adds a sequence to the extents. The window of the protocols with separate test files comes from training files
@@ -187,6 +204,29 @@ std::vector<int> Plan::types_of(std::int64_t client) const {
   return types;
 }
 
+UnseenTypes unseen_types(const Plan& plan) {
+  if (plan.one_file_a_client()) return {};  // a client sees all of its file
+  std::vector<bool> seen(plan.type_events.size(), false);
+  const auto period = static_cast<std::int64_t>(plan.kept_types.size());  // after so many clients the types repeat
+  for (std::int64_t c = 0; c < std::min(plan.clients(), period); ++c)
+    for (const int type : plan.types_of(c)) seen[type] = true;
+  UnseenTypes unseen;
+  for (std::size_t type = 0; type < seen.size(); ++type) {
+    if (seen[type] || plan.type_events[type] == 0) continue;
+    ++unseen.types;
+    unseen.events += plan.type_events[type];
+  }
+  return unseen;
+}
+
+std::string to_text(const UnseenTypes& unseen) {
+  if (unseen.types == 0) return "";
+  return fmt::format(
+      "\ntypes of events that no client sees: {}, with {} events (data.clients x data.types_per_client is below the "
+      "number of types)",
+      unseen.types, unseen.events);
+}
+
 Plan make_plan(const config::Data& options, double window, std::uint64_t seed) {
   check_options(options);
   if (!(window > 0 && std::isfinite(window)))
@@ -204,6 +244,8 @@ Plan make_plan(const config::Data& options, double window, std::uint64_t seed) {
   for (std::size_t s = 0; s < plan.sources.size(); ++s)
     read_source(plan.sources[s], options, [&](RawSequence& raw) {
       extend(plan.extents, raw, plan.sources[s].role, chronological);
+      plan.type_events.resize(static_cast<std::size_t>(plan.extents.types), 0);
+      for (const int type : raw.types) ++plan.type_events[type];
       CatalogueEntry entry;
       entry.source = static_cast<std::int32_t>(s);
       entry.position = raw.position;
@@ -211,6 +253,7 @@ Plan make_plan(const config::Data& options, double window, std::uint64_t seed) {
       entry.type = raw.only_type;
       plan.catalogue.push_back(entry);
     });
+  require_sequences(plan);
   plan.kept_types = keep_types(plan.extents.types, options.leave_out_types);
   deal(plan);
   return plan;
@@ -237,11 +280,18 @@ void finish_plan(Plan& plan, const LocalExtents& all) {
   plan.kept_types = keep_types(all.types, plan.options.leave_out_types);
   if (plan.kept_types.empty()) throw UserError("data.leave_out_types leaves no type of event: keep at least one");
   const double length = plan.clock.elapsed ? all.longest : all.end - all.start;
-  if (!(length > 0 && std::isfinite(length)))
+  if (!(length > 0))
     throw UserError(
         fmt::format("no time passes in the {} data ({} kept types): give sequences with events at different times, "
                     "or a windows table (data.windows)",
                     plan.options.protocol == "chronological" ? "whole" : "training", plan.kept_types.size()));
+  if (!(length > kShortest && length < kLongest))
+    throw UserError(
+        fmt::format("{}{}: the {} data last {:.3g} {}, {}: give the times in another unit, or leave out those that are "
+                    "no times",
+                    plan.sources.front().path, plan.sources.size() > 1 ? ", ..." : "",
+                    plan.options.protocol == "chronological" ? "whole" : "training", length, plan.options.time_unit,
+                    length < 1 ? "too short for rates to be numbers" : "too long for rates to be numbers"));
   plan.clock.origin = plan.clock.elapsed ? 0.0 : all.start;
   plan.clock.scale = plan.clock.window / length;
   plan.window = {all.start, all.end};

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <limits>
 
 namespace fedpp::evaluation {
 namespace {
@@ -23,6 +22,31 @@ int clients_above(const ModelScores& ours, const ModelScores& other) {
   return above;
 }
 
+/// The model from index `first` on with the highest finite headline.
+std::optional<std::size_t> best_from(const ScoreTable& table, std::size_t first) {
+  std::optional<std::size_t> best;
+  double best_headline = 0;
+  for (std::size_t m = first; m < table.models.size(); ++m) {
+    const double headline = total(table.models[m].clients).headline_per_event();
+    if (std::isfinite(headline) && (!best || headline > best_headline)) best = m, best_headline = headline;
+  }
+  return best;
+}
+
+/// Whether ours is above every trivial model.
+std::string verdict(const ScoreTable& table) {
+  const ModelScores& ours = table.models.front();
+  const double headline = total(ours.clients).headline_per_event();
+  if (!std::isfinite(headline)) return fmt::format("  {} has no finite score: nothing can be said of it.\n", ours.name);
+  const auto rival = best_from(table, 1);
+  if (!rival) return "  No trivial model has a finite score.\n";
+  const ModelScores& other = table.models[*rival];
+  const double difference = headline - total(other.clients).headline_per_event();
+  return winner(table) == 0u ? fmt::format("  {} is above every trivial model (by {:.4f} over {}).\n", ours.name,
+                                           difference, other.name)
+                             : fmt::format("  {} is below {} by {:.4f}.\n", ours.name, other.name, -difference);
+}
+
 }  // namespace
 
 void leave_out(ScoreTable& table, const std::vector<std::int64_t>& clients) {
@@ -31,20 +55,11 @@ void leave_out(ScoreTable& table, const std::vector<std::int64_t>& clients) {
       if (std::find(clients.begin(), clients.end(), client.client) != clients.end()) client.score = {};
 }
 
-std::size_t winner(const ScoreTable& table) {
-  assert(!table.models.empty());
-  std::size_t best = 0;
-  double best_headline = -std::numeric_limits<double>::infinity();
-  for (std::size_t m = 0; m < table.models.size(); ++m) {
-    const double headline = total(table.models[m].clients).headline_per_event();
-    if (headline > best_headline) best = m, best_headline = headline;
-  }
-  return best;
-}
+std::optional<std::size_t> winner(const ScoreTable& table) { return best_from(table, 0); }
 
 std::string to_text(const ScoreTable& table) {
   const ModelScores& ours = table.models.at(0);
-  const std::size_t best = winner(table);
+  const auto best = winner(table);
   std::size_t width = 5;
   for (const ModelScores& model : table.models) width = std::max(width, model.name.size());
 
@@ -64,22 +79,12 @@ std::string to_text(const ScoreTable& table) {
                         sum.plug_in_per_event(), above, m == best ? "  <- best" : "");
   }
   text += rule;
-  if (table.models.size() > 1) {
-    double rival = -std::numeric_limits<double>::infinity();
-    std::string rival_name;
-    for (std::size_t m = 1; m < table.models.size(); ++m) {
-      const double headline = total(table.models[m].clients).headline_per_event();
-      if (headline > rival || rival_name.empty()) rival = headline, rival_name = table.models[m].name;
-    }
-    const double difference = total(ours.clients).headline_per_event() - rival;
-    text += best == 0 ? fmt::format("  {} is above every trivial model (by {:.4f} over {}).\n", ours.name, difference,
-                                    rival_name)
-                      : fmt::format("  {} is below {} by {:.4f}.\n", ours.name, rival_name, -difference);
-  }
+  if (table.models.size() > 1) text += verdict(table);
   return text;
 }
 
 nlohmann::json to_json(const ScoreTable& table) {
+  const auto best = winner(table);
   nlohmann::json models = nlohmann::json::array();
   for (const ModelScores& model : table.models) {
     nlohmann::json clients = nlohmann::json::array();
@@ -98,7 +103,7 @@ nlohmann::json to_json(const ScoreTable& table) {
   return {{"protocol", protocol_name(table.protocol)},
           {"unit", table.unit},
           {"events", total(table.models.at(0).clients).events},
-          {"winner", table.models[winner(table)].name},
+          {"winner", best ? nlohmann::json(table.models[*best].name) : nlohmann::json(nullptr)},
           {"models", std::move(models)}};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,8 @@ struct ScoreTable {
 /// Takes clients that ours cannot score out of every model's sums: all models are of the same events.
 void leave_out(ScoreTable& table, const std::vector<std::int64_t>& clients);
 
-/// Index of the model with the highest headline score over all clients' events; NaN never wins.
-std::size_t winner(const ScoreTable& table);
+/// Index of the model with the highest headline score over all clients' events; only finite scores can win.
+std::optional<std::size_t> winner(const ScoreTable& table);
 
 /// A table for the terminal: headline and plug-in per test event over all clients, on how many clients ours is above
 /// each other, the winner marked, protocol and unit said, and last a sentence that says whether ours is above every

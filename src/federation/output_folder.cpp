@@ -43,10 +43,8 @@ void OutputFolder::prepare(const std::string& directory, const TrainingRequest& 
     throw UserError(fmt::format("output.directory = {}: the folder cannot be made ({})", directory, failed.message()));
   made_ = std::move(made);
   if (!resume && !request.automatic && io::newest_checkpoint(directory))
-    throw UserError(
-        fmt::format("{} holds checkpoints of an earlier run: go on from them with --resume, or choose another "
-                    "folder with --out",
-                    directory));
+    throw UserError(fmt::format("{} holds checkpoints of an earlier run: {}choose another folder with --out", directory,
+                                request.start == Start::kInitialPrior ? "go on from them with --resume, or " : ""));
   if (access(directory.c_str(), W_OK) != 0)
     throw UserError(
         fmt::format("output.directory = {}: the folder cannot be written to ({}): choose another with --out", directory,

@@ -12,6 +12,7 @@
 #include "federation/probe_client_step.hpp"
 #include "federation/probe_input.hpp"
 #include "federation/probe_structural_entropy.hpp"
+#include "federation/result_file.hpp"
 #include "federation/run.hpp"
 #include "gpu/expectation.hpp"
 #include "gpu/runtime.hpp"
@@ -55,6 +56,9 @@ Answer aggregate(const ProbeInput& in) {
        {std::pair{Rule::w2, "w2"}, {Rule::kl, "kl"}, {Rule::fedavg, "fedavg"}, {Rule::mmd, "mmd"}}) {
     const Aggregation result =
         Aggregator({rule, mpi::FixedPoint::two_words(), bandwidth}, sums).aggregate(theta, uploads);
+    for (const auto& refused : result.rejected)
+      in.reject("r",
+                fmt::format("and its weights: row {} is no upload for {}: {}", refused.client, name, refused.reason));
     if (rule == Rule::w2) theta = result.theta;
     answer.emplace_back(std::string(name) + "_mean", result.theta.mean);
     answer.emplace_back(std::string(name) + "_sd", result.theta.sd);
@@ -93,14 +97,18 @@ int answer(const std::string& case_file, const std::string& result_file, const m
   io::File results = io::File::create(partial);
   int malformed = 0;
   const auto attempt = [&](const std::string& name, const std::function<void()>& body) {
+    const auto refuse = [&](const std::exception& error) {
+      fmt::print(stderr, "fedpp: probe: {}: {}\n", name, error.what());
+      ++malformed;
+    };
     try {
       body();
     } catch (const MalformedCase& error) {
-      fmt::print(stderr, "fedpp: probe: {}: {}\n", name, error.what());
-      ++malformed;
+      refuse(error);
     } catch (const io::Error& error) {
-      fmt::print(stderr, "fedpp: probe: {}: {}\n", name, error.what());
-      ++malformed;
+      refuse(error);
+    } catch (const mpi::Error& error) {  // sums that cannot hold its values
+      refuse(error);
     }
   };
 
@@ -152,7 +160,9 @@ int answer(const std::string& case_file, const std::string& result_file, const m
 int run_probe(const std::string& case_file, const std::string& result_file, mpi::Communicator& world) {
   int malformed = 0;
   mpi::together(world, [&] {  // one process answers: the cases are one batch
-    if (world.is_root()) malformed = answer(case_file, result_file, world);
+    if (!world.is_root()) return;
+    check_result_file(result_file, ".h5", {case_file});
+    malformed = answer(case_file, result_file, world);
   });
   return malformed == 0 ? 0 : 2;
 }

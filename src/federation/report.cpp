@@ -12,6 +12,7 @@
 #include "data/summary.hpp"
 #include "federation/futures.hpp"
 #include "federation/next_events.hpp"
+#include "federation/result_file.hpp"
 #include "federation/run.hpp"
 #include "federation/scoring.hpp"
 #include "gpu/runtime.hpp"
@@ -37,9 +38,9 @@ Communities last_graph(Session& session, const RunState& state) {
 }
 
 /// Collective, before the work whose result goes there.
-void check_result_file(mpi::Communicator& world, const std::string& path) {
+void check_result(mpi::Communicator& world, const config::Config& config, const std::string& path, const char* suffix) {
   mpi::together(world, [&] {
-    if (world.is_root()) io::check_writable(path);
+    if (world.is_root()) check_result_file(path, suffix, data_files_of(config));
   });
 }
 
@@ -68,6 +69,10 @@ std::string describe(Session& session) {
       c.federation.mode == "local" ? "none (local only)" : c.aggregation.divergence);
   if (session.left_out() > 0)
     text += fmt::format("\n{} sequences with fewer than five training events are left out", session.left_out());
+  if (session.dropped_events() > 0)
+    text += fmt::format("\n{} events {} are left out", session.dropped_events(),
+                        c.data.drop ? "before data.drop_before or outside the windows" : "outside the windows");
+  text += data::to_text(data::unseen_types(session.plan()));
   return text;
 }
 
@@ -189,11 +194,11 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
 
 int run_evaluation(const config::Config& config, const EvaluationRequest& request, mpi::Communicator& world) {
   const std::string path = request.file.empty() ? config.output.directory + "/evaluation.json" : request.file;
-  check_result_file(world, path);
+  check_result(world, config, path, ".json");
   const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
   const auto header = read_header(newest_checkpoint_of(config, world), world);
   Session session(config, world, header.inputs);
-  const RunState state = read_checkpoint(session, header);
+  const RunState state = read_checkpoint(session, header, ReadFor::kResults);
   const auto scores = score_states(session, state, request.state == "best");
   mpi::together(world, [&] {
     if (!world.is_root()) return;
@@ -208,9 +213,9 @@ int run_evaluation(const config::Config& config, const EvaluationRequest& reques
 
 int run_prediction(const config::Config& config, const PredictionRequest& request, mpi::Communicator& world) {
   const std::string path = request.file.empty() ? config.output.directory + "/prediction.h5" : request.file;
-  check_result_file(world, path);
+  check_result(world, config, path, ".h5");
   for (const auto& file : {request.forecast.next_events, request.forecast.futures})
-    if (!file.empty()) check_result_file(world, file);
+    if (!file.empty()) check_result(world, config, file, ".csv");
   const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
   const auto header = read_header(newest_checkpoint_of(config, world), world);
   Session session(config, world, header.inputs);
@@ -230,7 +235,7 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
     if (forecast) check_forecast(session, request.forecast);
   });
   const auto past = sequences_past(session, forecast_clients, request.forecast);
-  const RunState state = read_checkpoint(session, header);
+  const RunState state = read_checkpoint(session, header, ReadFor::kResults);
   const auto& theta = select_state(session, state, request.state == "best");
   write_curves(session, theta, clients, {}, {}, path);
   if (world.is_root()) fmt::print("Intensities of {} clients written to {}\n", clients.size(), path);

@@ -20,13 +20,15 @@ namespace fedpp::federation {
 
 namespace {
 
-void check_configuration(const CheckpointHeader& header, const config::Config& config) {
+void check_configuration(const CheckpointHeader& header, const config::Config& config, ReadFor purpose) {
   const std::string differences = to_text(changes_since(header.configuration, config), true);
   if (differences.empty()) return;
   throw UserError(
-      fmt::format("{} was written under another configuration:{}\nRestore these values, go on under the new ones all "
-                  "the same ('fedpp train ... --resume --accept-changes'), or train anew in another folder (--out).",
-                  header.path, differences));
+      fmt::format("{} was written under another configuration:{}\n{}", header.path, differences,
+                  purpose == ReadFor::kResults
+                      ? "Leave these keys out: a trained model is evaluated as it was trained."
+                      : "Restore these values, go on under the new ones all the same ('fedpp train ... --resume "
+                        "--accept-changes'), or train anew in another folder (--out)."));
 }
 
 /// What to do about a checkpoint that is refused: the newest intact one beside it, if there is one.
@@ -164,12 +166,13 @@ CheckpointHeader read_header(const std::string& path, mpi::Communicator& world) 
   return header;
 }
 
-RunState read_checkpoint(Session& session, const CheckpointHeader& header, bool accept_changes) {
+RunState read_checkpoint(Session& session, const CheckpointHeader& header, ReadFor purpose) {
+  const bool accept_changes = purpose == ReadFor::kChangedTraining;
   auto& world = session.world();
   RunState state;
   bool other_data = false;
   mpi::together(world, [&] {
-    if (!accept_changes) check_configuration(header, session.config());
+    if (!accept_changes) check_configuration(header, session.config(), purpose);
     const io::File file = io::File::open_read(header.path);
     state.next_round = header.next_round;
     if (file.has_attribute("prior_from")) state.prior_from = file.attribute<std::string>("prior_from");

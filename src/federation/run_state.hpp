@@ -56,9 +56,13 @@ void write_checkpoint(Session& session, const RunState& state, const std::string
 /// Collective. Verifies the file before HDF5 opens it; throws UserError with a remedy where it is damaged.
 CheckpointHeader read_header(const std::string& path, mpi::Communicator& world);
 
-/// Collective. Any number of ranks. Throws where it belongs to another configuration, naming the keys that differ; with
-/// `accept_changes` only where the clients are others or the sizes do not fit.
-RunState read_checkpoint(Session& session, const CheckpointHeader& header, bool accept_changes = false);
+/// What a checkpoint is read for: evaluate and predict, train --resume, the same with --accept-changes.
+enum class ReadFor { kResults, kTraining, kChangedTraining };
+
+/// Collective. Any number of ranks. Throws where it belongs to another configuration, naming the keys that differ and
+/// the purpose's remedy, or where clients' training data are others; for kChangedTraining only where the clients are
+/// others or the sizes do not fit (other training data then start the search for the best round anew).
+RunState read_checkpoint(Session& session, const CheckpointHeader& header, ReadFor purpose);
 
 /// Collective. Path of the newest checkpoint in output.directory. Throws where there is none.
 std::string newest_checkpoint_of(const config::Config& config, mpi::Communicator& world);

@@ -8,6 +8,7 @@
 #include "data/tempering.hpp"
 #include "federation/attack.hpp"
 #include "model/client_batch.hpp"
+#include "model/local_update.hpp"
 #include "mpi/exact_reduce.hpp"
 #include "mpi/turns.hpp"
 
@@ -80,19 +81,22 @@ model::Embedding Session::load(const std::optional<data::InputScale>& trained) {
       if (hostile(client.id)) data::replace_events(client, config_.attack.strength, seed());
   if (rules_.history) rules_.gaps = trained ? trained->gaps : gap_scale(clients);
   model::Embedding embedding;
-  left_out_ = 0;
+  left_out_ = dropped_events_ = 0;
   mpi::together(world_, [&] {  // a mistake in one client's data ends all ranks with its text
     embedding = model::make_embedding(config_.model, plan_.clock, rules_.gaps, types_);
     for (auto& client : clients) {
       client.tempering = data::tempering(client, plan_.clock, config_.model);
       left_out_ += client.left_out;
+      dropped_events_ += client.dropped_events;
       auto model = model::make_client(client.id, embedding, data::training_realisations(client, rules_),
                                       config_.model.inducing, client.tempering);
+      model::mini_batches(model, config_.training);  // too many are said here, by all ranks at once
       index_[client.id] = owned_.size();
       owned_.push_back({std::move(client), std::move(model)});
     }
   });
   left_out_ = world_.allreduce(left_out_, mpi::Op::sum, "extents");
+  dropped_events_ = world_.allreduce(dropped_events_, mpi::Op::sum, "extents");
   return embedding;
 }
 

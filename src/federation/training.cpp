@@ -52,10 +52,13 @@ RunState starting_state(Session& session, const TrainingRequest& request,
   if (request.start == Start::kAdapt) return adopt_prior(session, *header, request.best);
   if (request.start == Start::kContinue) return continue_clients(session, *header, request.best);
   if (request.start == Start::kResume) {
-    auto state = read_checkpoint(session, *header, request.accept_changes);
-    if (state.next_round > config.federation.rounds)
-      throw UserError(fmt::format("federation.rounds = {}, but {} has done {}: ask for at least as many",
-                                  config.federation.rounds, header->path, state.next_round));
+    auto state =
+        read_checkpoint(session, *header, request.accept_changes ? ReadFor::kChangedTraining : ReadFor::kTraining);
+    mpi::together(session.world(), [&] {
+      if (state.next_round > config.federation.rounds)
+        throw UserError(fmt::format("federation.rounds = {}, but {} has done {}: ask for at least as many",
+                                    config.federation.rounds, header->path, state.next_round));
+    });
     return state;
   }
   RunState state;

@@ -112,6 +112,17 @@ void begin(Client& client, const WeightPosterior& prior, const LocalOptions& opt
 
 }  // namespace
 
+int mini_batches(const Client& client, const config::Training& training) {
+  const int steps = gpu::steps_in_epoch(static_cast<int>(client.training.size()),
+                                        static_cast<int>(training.batch_realisations), training.batch_points);
+  if (steps > 4096)  // the random numbers' counters hold 12 bits of them
+    throw UserError(
+        fmt::format("training.batch_realisations = {}, training.batch_points = {}: {} mini-batches an epoch of client "
+                    "{}, at most 4096 are possible; take larger ones",
+                    training.batch_realisations, training.batch_points, steps, client.id));
+  return steps;
+}
+
 std::vector<LocalReport> local_update(const std::vector<Client*>& participants, const Priors& priors,
                                       const LocalOptions& options, std::uint64_t seed, std::int64_t round,
                                       const ModelMixture* mixture) {
@@ -141,15 +152,8 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
       before.push_back(c->state);
       begin(*c, priors.of(c->id), options);
       weights.push_back(c->state.weights);
-      steps = std::max(steps, gpu::steps_in_epoch(static_cast<int>(c->training.size()),
-                                                  static_cast<int>(options.training.batch_realisations),
-                                                  options.training.batch_points));
+      steps = std::max(steps, mini_batches(*c, options.training));
     }
-    if (steps > 4096)  // the random numbers' counters hold 12 bits of them
-      throw UserError(
-          fmt::format("training.batch_realisations = {}, training.batch_points = {}: {} mini-batches an epoch, "
-                      "at most 4096 are possible; take larger ones",
-                      options.training.batch_realisations, options.training.batch_points, steps));
     const std::vector<ClientPoints> training(points.begin() + first, points.begin() + last);
     const bool aligned = options.training.alignment > 0;
     std::vector<double> strengths;  // before the block's arrays, as it takes some for a while

@@ -45,6 +45,9 @@ struct ModelMixture {
   double penalty = 0;                          ///< weight of |p - anchor|^2 / 2
 };
 
+/// Mini-batches of a client's epoch. \throws UserError where they are more than can be numbered
+int mini_batches(const Client& client, const config::Training& training);
+
 /// Runs E epochs of each participant against its prior, epoch keys (seed, round). The clients' states are advanced in
 /// place; a client's result does not depend on which others are in the batch. Order of reports: as the clients.
 std::vector<LocalReport> local_update(const std::vector<Client*>& participants, const Priors& priors,

@@ -200,6 +200,16 @@ class Import(Case):
         for name in ["b.CSV", "c.csv", "d.CSV.GZ"]:
             self.assertEqual(self.succeeds("info", name).splitlines()[1:], expected, name)
 
+    def test_replaces_neither_its_input_nor_what_is_no_file(self):
+        self.write("a.csv", EVENTS)
+        self.succeeds("import", "a.csv", "--out", "a.h5")
+        before = (self.folder / "a.h5").read_bytes()
+        self.assertIn("a.h5: is read here", self.refuses("import", "a.h5", "--cut-events", "3:5", "--out", "./a.h5"))
+        self.assertEqual((self.folder / "a.h5").read_bytes(), before)
+        os.mkfifo(self.folder / "pipe.csv")
+        self.assertIn("pipe.csv: is a device, pipe", self.refuses("simulate", "poisson", "--out", "pipe.csv"))
+        self.assertTrue((self.folder / "pipe.csv").is_fifo())
+
     def test_missing_file(self):
         self.assertIn("none.csv", self.refuses("import", "none.csv", "--out", "a.h5"))
 

@@ -55,6 +55,19 @@ class Plot(program.Case):
         self.assertIn("intensities.png skipped: data.time_origin = 2019-02-30", result.stdout)
         self.assertIn("convergence.png", result.stdout)
 
+    def test_what_is_not_finite_is_not_drawn(self):
+        with h5py.File(self.folder / "out/result.h5", "a") as file:
+            for client, bad in [(0, "upper"), (1, "time"), (2, "histogram_edges")]:
+                group = file.require_group(f"curves/client_{client:06d}")
+                for name in ["time", "lower", "median", "mean", "upper", "histogram_edges"]:
+                    if name in group:
+                        del group[name]
+                    group[name] = [float("inf"), float("nan"), float("inf")] if name == bad else [0.0, 1.0, 2.0]
+                group.require_dataset("histogram_rate", (2,), float)[:] = [1.0, float("inf")]
+        result = self.plot()
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue((self.folder / "out/intensities.png").read_bytes().startswith(b"\x89PNG"))
+
     def test_communities(self):
         rounds = [{**r, "communities": [0, 0, 1, -1 if r["round"] < 3 else 1]} for r in ROUNDS]
         self.write("out/result.json", json.dumps({"rounds": rounds, "best_round": 5}))

@@ -162,6 +162,8 @@ class Probe(unittest.TestCase):
             "text": ({**good, "z": np.array([b"a"])}, "z"), "not a group": (np.zeros(3), ""),
             "zero weights": ({**aggregate(rng), "weight": np.zeros(7)}, "weight"),
             "negative sd": ({**aggregate(rng), "delta": -aggregate(rng)["delta"]}, "delta"),
+            "upload beyond the sums": ({**aggregate(rng), "r": np.full((7, 11), 1e300)}, "r"),
+            "weights beyond the sums": ({**aggregate(rng), "weight": np.full(7, 1e300)}, "sum"),
             "shapes differ": ({**aggregate(rng), "delta": np.ones((6, 11))}, "delta"),
             "not square": ({"what": "structural-entropy", "similarity": np.ones((2, 3))}, "similarity"),
             "not symmetric": ({"what": "structural-entropy", "similarity": np.triu(np.ones((3, 3)))}, "similarity"),
@@ -188,6 +190,13 @@ class Probe(unittest.TestCase):
             self.assertIn("case.h5", result.stderr)
         answers, _ = self.probe({})
         self.assertEqual(answers, {})
+        before = (self.folder / "case.h5").read_bytes()
+        for target, reason in [("./case.h5", "is read here"), ("result.csv", "must end in .h5")]:
+            result = subprocess.run([FEDPP, "probe", "case.h5", "--out", target], cwd=self.folder, capture_output=True, text=True, timeout=60)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn(f"{target}: ", result.stderr)
+            self.assertIn(reason, result.stderr)
+        self.assertEqual((self.folder / "case.h5").read_bytes(), before)
 
 
 if __name__ == "__main__":

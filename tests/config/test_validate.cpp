@@ -26,35 +26,30 @@ TEST_P(RefusedValue, IsNamedWithItsRemedy) {
 
 INSTANTIATE_TEST_SUITE_P(
     Ranges, RefusedValue,
-    testing::Values(Refusal{{"model.prior_sd=0"}, "--set model.prior_sd=0: model.prior_sd = 0.0: must be above 0"},
-                    Refusal{{"model.prior_sd=nan"}, "model.prior_sd = nan: must be above 0"},
-                    Refusal{{"model.window=inf"}, "model.window = inf: must be above 0"},
-                    Refusal{{"data.local_fraction=0"}, "data.local_fraction = 0.0: must be in (0, 1]"},
-                    Refusal{{"data.local_fraction=1.5"}, "data.local_fraction = 1.5: must be in (0, 1]"},
-                    Refusal{{"data.time_origin=1 March", "data.time_unit=day"},
-                            "is not a date that exists: write it as 2019-03-01"},
-                    Refusal{{"data.time_origin=2019-13-01", "data.time_unit=day"}, "is not a date"},
-                    Refusal{{"data.time_origin=2019-02-30", "data.time_unit=day"}, "is not a date"},
-                    Refusal{{"data.time_origin=2019-02-29", "data.time_unit=day"}, "is not a date"},
-                    Refusal{{"data.time_origin=0000-02-01", "data.time_unit=day"}, "is not a date"},
-                    Refusal{{"data.time_origin=2019-3-1", "data.time_unit=day"}, "is not a date"},
-                    Refusal{{"data.time_origin=2019-03-01T24:00:00", "data.time_unit=day"}, "is not a date"},
-                    Refusal{{"data.time_origin=2019-03-01T06:60:00", "data.time_unit=day"}, "is not a date"},
-                    Refusal{{"data.time_origin=2019-03-01T06:30:60", "data.time_unit=day"}, "is not a date"},
-                    Refusal{{"data.time_origin=2019-03-01T06:30", "data.time_unit=day"}, "is not a date"},
-                    Refusal{{"output.directory="}, "output.directory = \"\": results need a folder"},
-                    Refusal{{"data.time_origin=2019-03-01T06:30:00"},
-                            "data.time_unit = \"file unit\": with data.time_origin the unit must be one of s, min"},
-                    Refusal{{"data.clients=0"}, "data.clients = 0: must be at least 1"},
-                    Refusal{{"training.beta1=1"}, "training.beta1 = 1.0: must be in [0, 1)"},
-                    Refusal{{"aggregation.fraction_bits=61"}, "aggregation.fraction_bits = 61: must be in [8, 60]"},
-                    Refusal{{"model.periods=1,-2", "data.clock=calendar"},
-                            "model.periods = [1.0, -2.0]: -2.0 is not above 0"},
-                    Refusal{{"data.leave_out_types=-1"}, "data.leave_out_types = [-1]: -1 is not at least 0"},
-                    Refusal{{"aggregation.trim=0.5"}, "aggregation.trim = 0.5: must be in [0, 0.5)"},
-                    Refusal{{"federation.mix_lambda=1.1"}, "federation.mix_lambda = 1.1: must be in [0, 1]"},
-                    Refusal{{"aggregation.divergence=KL"},
-                            "aggregation.divergence = \"KL\": allowed are \"kl\", \"w2\", \"fedavg\", \"mmd\""}));
+    testing::Values(
+        Refusal{{"model.prior_sd=0"}, "--set model.prior_sd=0: model.prior_sd = 0.0: must be above 0"},
+        Refusal{{"model.prior_sd=nan"}, "model.prior_sd = nan: must be above 0"},
+        Refusal{{"model.window=inf"}, "model.window = inf: must be above 0"},
+        Refusal{{"data.local_fraction=0"}, "data.local_fraction = 0.0: must be in (0, 1]"},
+        Refusal{{"data.local_fraction=1.5"}, "data.local_fraction = 1.5: must be in (0, 1]"},
+        Refusal{{"data.time_origin=1 March", "data.time_unit=day"}, "is not a date: write it as 2019-03-01"},
+        Refusal{{"data.time_origin=2019-13-01", "data.time_unit=day"}, "is not a date"},
+        Refusal{{"data.time_origin=2019-03-01T06:30:00"},
+                "data.time_unit = \"file unit\": with data.time_origin the unit must be one of s, min"},
+        Refusal{{"data.clients=0"}, "data.clients = 0: must be in [1, 1000000]"},
+        Refusal{{"data.clients=1000000000"}, "data.clients = 1000000000: must be in [1, 1000000]"},
+        Refusal{{"evaluation.samples=2000000000"}, "evaluation.samples = 2000000000: must be in [1, 10000]"},
+        Refusal{{"evaluation.curve_points=2000000000"}, "must be in [2, 1000000]"},
+        Refusal{{"model.quadrature_nodes=2000000000"}, "must be in [0, 100000]"},
+        Refusal{{"attack.share=1"}, "attack.share = 1.0: must be in [0, 1)"},
+        Refusal{{"training.beta1=1"}, "training.beta1 = 1.0: must be in [0, 1)"},
+        Refusal{{"aggregation.fraction_bits=61"}, "aggregation.fraction_bits = 61: must be in [8, 60]"},
+        Refusal{{"model.periods=1,-2", "data.clock=calendar"}, "model.periods = [1.0, -2.0]: -2.0 is not above 0"},
+        Refusal{{"data.leave_out_types=-1"}, "data.leave_out_types = [-1]: -1 is not at least 0"},
+        Refusal{{"aggregation.trim=0.5"}, "aggregation.trim = 0.5: must be in [0, 0.5)"},
+        Refusal{{"federation.mix_lambda=1.1"}, "federation.mix_lambda = 1.1: must be in [0, 1]"},
+        Refusal{{"aggregation.divergence=KL"},
+                "aggregation.divergence = \"KL\": allowed are \"kl\", \"w2\", \"fedavg\", \"mmd\""}));
 
 INSTANTIATE_TEST_SUITE_P(
     AcrossKeys, RefusedValue,
@@ -74,6 +69,10 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{"aggregation.estimator=median", "aggregation.weights=events"}, "knows no weights"},
         Refusal{{"aggregation.estimator=median", "aggregation.scope=structural-entropy"}, "for one barycentre of all"},
         Refusal{{"attack.kind=replaced-events", "attack.strength=2"}, "attack.strength = 2.0: is a share"},
+        Refusal{{"attack.kind=noise", "attack.share=0.98"},
+                "attack.share = 0.98: makes all of data.clients = 20 hostile"},
+        Refusal{{"data.train=a.csv,./a.csv"}, "a.csv\" is in data.train already: name each file once"},
+        Refusal{{"data.test=b.csv", "data.validation=b.csv"}, "b.csv\" is in data.validation already"},
         Refusal{{"data.train=[]"}, "no training data"},
         Refusal{{"data.client_files=site{client}.csv"}, "either data.train or data.client_files"},
         Refusal{{"data.train=[]", "data.client_files=site.csv"}, "must contain {client}"},
@@ -105,6 +104,28 @@ TEST(Validate, ListsAllMistakes) {
   const std::string text = error_with({"model.prior_sd=-1", "training.epochs=0"});
   EXPECT_THAT(text, HasSubstr("model.prior_sd"));
   EXPECT_THAT(text, HasSubstr("training.epochs"));
+}
+
+TEST(Validate, PublishedCodeMayValidateOnItsTestFile) {
+  EXPECT_NO_THROW(read_text(kMinimal, "run.toml", "/deck",
+                            {"data.protocol=published-code", "data.realisation=pooled", "data.deal=false",
+                             "data.test=b.csv", "data.validation=b.csv"}));
+}
+
+TEST(CheckDataFiles, RefusesOneFileUnderTwoNames) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "fedpp_check_same_files";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "a.csv") << "0,1,0\n";
+  std::filesystem::remove(folder / "b.csv");
+  std::filesystem::create_symlink("a.csv", folder / "b.csv");
+  const Resolved run = read_text("[data]\ntrain = ['a.csv']\ntest = ['b.csv']\n", "run.toml", folder);
+  try {
+    check_data_files(run.config, run.origins);
+    FAIL() << "no error";
+  } catch (const fedpp::UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("run.toml:3:1: data.test: \"" + (folder / "b.csv").string()));
+    EXPECT_THAT(error.what(), HasSubstr("is the same file as"));
+  }
 }
 
 TEST(CheckDataFiles, NamesKeyAndFileThatCannotBeRead) {

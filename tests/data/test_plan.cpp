@@ -407,6 +407,7 @@ TEST(ClientFiles, OnlyOwnFilesAreOpenedAndExtentsReduce) {
   EXPECT_EQ(both.types, 3);
   finish_plan(plan, both);
   EXPECT_DOUBLE_EQ(plan.clock.scale, 100 / both.longest);
+  EXPECT_EQ(unseen_types(plan).types, 0);
   EXPECT_EQ(load_client(plan, 0).sequences.size(), 3u);
   EXPECT_EQ(load_client(plan, 2).sequences.size(), 5u);
   EXPECT_USER_ERROR(load_client(plan, 1), "site-1.csv");
@@ -427,6 +428,35 @@ TEST(ClientFiles, PopulationWithTestPattern) {
   options.test = {(folder.path / "test-{client}.csv").string()};
   const Plan plan = planned(options);
   for (const ClientData& client : load_all(plan)) EXPECT_EQ(client.sequences.size(), 25u);
+}
+
+TEST(Plan, CountsTypesThatNoClientSees) {
+  const Folder folder;
+  auto options = population(folder);  // five types, seven clients of two
+  EXPECT_EQ(unseen_types(planned(options)).types, 0);
+  EXPECT_EQ(to_text(unseen_types(planned(options))), "");
+  options.clients = 2;
+  const Plan plan = planned(options);
+  const auto unseen = unseen_types(plan);
+  EXPECT_EQ(unseen.types, 1);
+  std::int64_t events = 0;
+  for (const auto& entry : plan.catalogue)
+    if (entry.type == 4) events += entry.events;
+  EXPECT_EQ(unseen.events, events);
+  EXPECT_NE(to_text(unseen).find(fmt::format("types of events that no client sees: 1, with {} events", events)),
+            std::string::npos);
+}
+
+TEST(DataErrors, TimesWhoseRatesAreNoNumbers) {
+  const Folder folder;
+  config::Data options;
+  options.clients = 1;
+  for (const auto& [unit, reason] : {std::pair{"e-310", "too short"}, {"e-102", "too short"}, {"e200", "too long"}}) {
+    std::string text = "sequence,time,type\n";
+    for (int i = 0; i < 12; ++i) text += fmt::format("0,{}{},0\n", i, unit);
+    options.train = {folder.write("events.csv", text)};
+    EXPECT_USER_ERROR(planned(options), "events.csv", "data last", reason, "another unit");
+  }
 }
 
 TEST(DataErrors, NameKeyValueAndRemedy) {
@@ -452,14 +482,18 @@ TEST(DataErrors, NameKeyValueAndRemedy) {
   EXPECT_USER_ERROR(
       planned(with([&](auto& o) { o.train = {folder.write("bad.csv", "sequence,time,type\n0,1,0\n0,nan,0\n")}; })),
       "bad.csv:3");
-  EXPECT_USER_ERROR(load_all(planned(with([](auto& o) { o.clients = 2000; }))), "client", "without a training sequence",
+  EXPECT_USER_ERROR(load_all(planned(with([](auto& o) { o.clients = 290; }))), "client", "without a training sequence",
                     "data.clients", "train.csv");
+  EXPECT_USER_ERROR(planned(with([](auto& o) { o.clients = 301; })), "data.clients = 301", "the 300 sequences",
+                    "without a training sequence", "data.deal = false", "train.csv");
   EXPECT_USER_ERROR(planned(with([&](auto& o) {
                       o.windows = {folder.write("w.csv", "sequence,start,end\n7,0,1\n"),
                                    folder.write("v.csv", "sequence,start,end\n0,0,1\n")};
                     })),
                     "train.csv:2", "sequence 0", "w.csv");
-  EXPECT_USER_ERROR(
-      planned(with([&](auto& o) { o.train = {folder.write("still.csv", "sequence,time,type\n0,1,0\n0,1,0\n")}; })),
-      "no time passes");
+  EXPECT_USER_ERROR(planned(with([&](auto& o) {
+                      o.train = {folder.write("still.csv", "sequence,time,type\n0,1,0\n0,1,0\n")};
+                      o.clients = 1;
+                    })),
+                    "no time passes");
 }

@@ -35,6 +35,20 @@ TEST(Table, SaysWhereOursLoses) {
 
 TEST(Table, ANonFiniteScoreNeverWins) { EXPECT_EQ(winner(table(std::numeric_limits<double>::quiet_NaN())), 2u); }
 
+TEST(Table, NamesNoWinnerWithoutFiniteScores) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(winner(table(kInfinity)), 2u);
+  EXPECT_NE(to_text(table(kInfinity)).find("fedpp has no finite score"), std::string::npos);
+  ScoreTable none = table(kInfinity);
+  for (ModelScores& model : none.models) model.clients[0].score.headline = kInfinity;
+  EXPECT_EQ(winner(none), std::nullopt);
+  EXPECT_EQ(to_text(none).find("best"), std::string::npos) << to_text(none);
+  EXPECT_TRUE(to_json(none)["winner"].is_null());
+  ScoreTable alone = table(20);
+  for (std::size_t m = 1; m < alone.models.size(); ++m) alone.models[m].clients[0].score.headline = -kInfinity;
+  EXPECT_NE(to_text(alone).find("No trivial model has a finite score"), std::string::npos);
+}
+
 TEST(Table, ClientsLeftOutCountForNoModel) {
   ScoreTable t = table(std::numeric_limits<double>::quiet_NaN());
   leave_out(t, {0});

@@ -123,13 +123,15 @@ class NewClients(Adapting):
 
     def test_refused(self):
         self.trained(**PER_SEQUENCE)
-        self.refused("data.train", "no training data")  # the old clients' files are not the new ones'
+        self.refused("--set data.train=", "no training data", "--continue")  # the old clients' files are not the new ones'
         self.refused("model.width = 6", "checkpoint: 5", arguments=[*NEW, "--set", "model.width=6"])
         self.refused("model.encoder", "checkpoint: \"deep-kernel\"", arguments=[*NEW, "--set", "model.encoder=rbf"])
         self.refused("federation.mode", arguments=[*NEW, "--set", "federation.mode=federated"])
         self.refused("federation.rounds = 0", arguments=[*NEW, "--rounds", "0"])
         self.refused("data.clock", arguments=[*NEW, "--set", "data.clock=calendar"])
-        self.assertIn("--out", self.adapt(2, "out", *NEW, code=2).stderr)
+        told = self.adapt(2, "out", *NEW, code=2).stderr
+        self.assertIn("choose another folder with --out", told)
+        self.assertNotIn("--resume", told)
         self.write("empty/config.toml", (self.folder / "out" / "config.toml").read_text())
         self.refused("holds no checkpoint", source="empty", arguments=NEW)
         newest = self.newest("out")

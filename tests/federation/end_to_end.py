@@ -450,11 +450,18 @@ class Checkpoints(SameBits):
         self.assertFalse((self.folder / "empty").exists())
 
     def test_fewer_rounds_than_done(self):
-        self.assertIn("has done 3", self.train(2, "out", "--resume", "--set", "federation.rounds=2", code=2).stderr)
+        told = self.train(2, "out", "--resume", "--set", "federation.rounds=2", code=2).stderr
+        self.assertIn("has done 3", told)
+        self.assertEqual(told.count("has done 3"), 1, told)
+        self.assertNotIn("MPI_ABORT", told)
 
     def test_wrong_configuration(self):
         self.refused("model.inducing = 9", "checkpoint: 7", self.newest("out").name, arguments=["--set", "model.inducing=9"])
-        self.refused("federation.seed", arguments=["--set", "federation.seed=2"])
+        self.refused("federation.seed", "--accept-changes", arguments=["--set", "federation.seed=2"])
+        told = self.start(self.on_ranks(1, "evaluate", "out", "--set", "federation.seed=2"))
+        self.assertEqual(told.returncode, 2)
+        self.assertIn("evaluated as it was trained", told.stderr)
+        self.assertNotIn("--resume", told.stderr)
 
     def test_wrong_data(self):
         self.write("train.csv", data_set(23))
@@ -501,12 +508,36 @@ class Checkpoints(SameBits):
                 self.assertIn(f"fedpp: error: {target}: ", result.stderr)
         self.assertEqual(sorted(self.folder.rglob("*")), before)
 
+    def test_results_replace_only_their_own_kind(self):
+        os.link(self.folder / "train.csv", self.folder / "train.json")
+        os.mkfifo(self.folder / "pipe.json")
+        (self.folder / "link.json").symlink_to("elsewhere.json")
+        before = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+        newest = f"out/{self.newest('out').name}"
+        for command, target, reason in [
+                ("evaluate", "out/result.json", "'fedpp train' wrote it"), ("evaluate", newest, "must end in .json"),
+                ("evaluate", "train.json", "is read here"), ("evaluate", "pipe.json", "is a device, pipe or socket"),
+                ("evaluate", "link.json", "is a symbolic link"), ("predict", newest, "'fedpp train' wrote it"),
+                ("predict", "out/result.h5", "'fedpp train' wrote it"), ("predict", "train.csv", "must end in .h5")]:
+            with self.subTest(f"{command} --out {target}"):
+                result = self.start(self.on_ranks(1, command, "out", "--out", target))
+                self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+                self.assertIn(f"fedpp: error: {target}: ", result.stderr)
+                self.assertIn(reason, result.stderr)
+        self.assertEqual({path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}, before)
+        self.assertTrue((self.folder / "pipe.json").is_fifo())
+        # The tables go where the curves go.
+        result = self.start(self.on_ranks(1, "predict", "out", "--next-events", "--out", "curves.h5"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue((self.folder / "curves.next_events.csv").is_file())
+        self.assertFalse((self.folder / "out" / "next_events.csv").exists())
+
 
 class BadData(Run):
     FAULTS = {
         "unsorted": ("0,1,0\n0,0.5,0\n", ":3"), "not finite": ("0,1,0\n0,nan,0\n", ":3"), "negative type": ("0,1,-1\n", ":2"),
         "no number": ("0,1,0\n0,two,0\n", ":3"), "too few columns": ("0,1,0\n0,2,0\n0,3\n", ":4"),
-        "torn sequence": ("0,1,0\n1,1,0\n0,2,0\n", ":4"), "no time passes": ("0,1,0\n0,1,0\n", "no time passes"),
+        "torn sequence": ("0,1,0\n1,1,0\n0,2,0\n", ":4"), "no time passes": ("".join(f"{s},1,0\n{s},1,0\n" for s in range(6)), "no time passes"),
     }
 
     def refused(self, ranks, *words):
@@ -536,6 +567,12 @@ class BadData(Run):
         self.write("run.toml", settings())
         self.refused(2, "without a training sequence", "data.clients", "train.csv")
 
+    def test_a_file_named_twice(self):
+        self.write("train.csv", data_set(24))
+        (self.folder / "again.csv").symlink_to("train.csv")
+        self.write("run.toml", settings(data__train=["train.csv", "again.csv"]))
+        self.refused(2, "again.csv", "is the same file as")
+
     def test_one_clients_file(self):
         for client in range(4):
             self.write(f"site{client}.csv", data_set(4, seed=client))
@@ -545,6 +582,10 @@ class BadData(Run):
         (self.folder / "site2.csv").unlink()
         self.write("site3.csv", data_set(4))
         self.refused(2, "site2.csv")
+
+    def test_too_many_mini_batches(self):
+        self.deck(training__batch_points=0.0001)
+        self.refused(2, "training.batch_points = 0.0001", "at most 4096", "take larger ones")
 
     def test_import(self):
         self.write("bad.csv", "sequence,time,type\n0,2,0\n0,1,0\n")
@@ -639,6 +680,14 @@ class Settings(SameBits):
         rows = "".join(f"{s},-10,{20 + s % 3}\n{s},25,60\n" for s in range(24)) + "99,-10,60\n"
         self.write("windows.csv", "sequence,start,end\n" + rows)
         self.write("run.toml", settings(data__windows=["windows.csv"]))
+        outside = sum(20 + int(s) % 3 < float(time) < 25 for s, time, _ in
+                      (row.split(",") for row in (self.folder / "train.csv").read_text().splitlines()[1:]))
+        imported = self.start([FEDPP, "import", "train.csv", "--windows", "windows.csv", "--out", "train.h5"]).stdout
+        self.assertIn(f"; {outside} of them outside the windows", imported)
+        told = self.train(2, "all_types", "--set", "data.partition=homogeneous").stdout
+        self.assertIn(f"\n{outside} events outside the windows are left out\n", told)
+        told = self.train(2, "types", "--set", "data.clients=1", "--set", "federation.participants=0").stdout
+        self.assertIn("types of events that no client sees: 1, with ", told)
         self.train(2, "windows")
         self.train(2, "none", "--set", "data.windows=[]")
         self.assertNotEqual(self.result("windows")["theta"], self.result("none")["theta"])

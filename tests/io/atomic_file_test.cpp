@@ -1,5 +1,7 @@
 #include "io/atomic_file.hpp"
 
+#include <sys/stat.h>
+
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -42,6 +44,21 @@ TEST(AtomicFile, FolderInTheWayIsNamed) {
   std::filesystem::create_directory(folder / "a");
   expect_error(error_of([&] { write_file(folder / "a", "x"); }), folder / "a: cannot rename", "directory");
   EXPECT_EQ(folder.entries(), 1u);
+}
+
+TEST(AtomicFile, OnlyFilesAreReplacedAndNoInput) {
+  TemporaryFolder folder;
+  write_file(folder / "data", "events");
+  check_writable(folder / "data");
+  expect_error(error_of([&] { check_writable(folder / "data", {folder / "gone", folder / "./data"}); }),
+               folder / "data: is read here", "name another file");
+  std::filesystem::create_symlink("data", folder / "link");
+  expect_error(error_of([&] { check_writable(folder / "link"); }), folder / "link: is a symbolic link",
+               "the file itself");
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  expect_error(error_of([&] { check_writable(folder / "pipe"); }), folder / "pipe: is a device, pipe", "name a file");
+  expect_error(error_of([&] { check_writable(folder.path()); }), folder.path() + ": is a folder", "name a file");
+  EXPECT_EQ(folder.entries(), 3u);
 }
 
 TEST(AtomicFile, FailedWriteKeepsTheOldFile) {

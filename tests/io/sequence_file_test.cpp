@@ -34,6 +34,18 @@ void expect_same(const SequenceRecord& got, const SequenceRecord& expected) {
   EXPECT_EQ(got.types, expected.types);
 }
 
+TEST(SequenceFile, ACutFileIsToBeImportedAgain) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.h5";
+  SequenceFileWriter writer(path, {"a.csv"}, "s");
+  writer.append({.id = 0, .times = {1, 2}, .types = {0, 0}});
+  writer.close();
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+  const std::string text = error_of([&] { const SequenceFileReader reader(path); });
+  expect_error(text, path + ": cannot open: truncated file", "copy or import it again");
+  EXPECT_EQ(text.find("LOCKING"), std::string::npos) << text;
+}
+
 TEST(SequenceFile, RoundTripInAnyOrder) {
   TemporaryFolder folder;
   const std::string path = folder / "a.h5";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <numeric>
 #include <random>
 
@@ -192,6 +193,18 @@ TEST(Turns, a_failure_ends_the_turns_and_all_ranks_throw_its_text) {
       EXPECT_EQ(error.rank, culprit);
     }
     EXPECT_EQ(ran, comm.rank() <= culprit);
+  }
+}
+
+TEST(Turns, memory_that_runs_out_is_said_with_a_remedy) {
+  auto comm = Communicator::world();
+  try {
+    fedpp::mpi::together(comm, [&] { throw std::bad_alloc(); });
+    ADD_FAILURE() << "nothing thrown";
+  } catch (const AgreedError& error) {
+    EXPECT_FALSE(error.users_mistake);
+    for (const char* word : {"memory ran out", "--estimate", "backend.workspace_mb"})
+      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
   }
 }
 

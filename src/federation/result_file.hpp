@@ -1,0 +1,18 @@
+// Which files the results of evaluate, predict and probe may replace.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/options.hpp"
+
+namespace fedpp::federation {
+
+/// Before the work whose result goes to `path`. Throws UserError where it does not end in `suffix` or is what a
+/// training keeps in its folder, io::Error where it is one of `inputs` or cannot be written.
+void check_result_file(const std::string& path, const std::string& suffix, const std::vector<std::string>& inputs);
+
+/// The files of events and windows that a configuration names, those of every client.
+std::vector<std::string> data_files_of(const config::Config& config);
+
+}  // namespace fedpp::federation
