@@ -25,8 +25,10 @@ TEST(Device, CoresAreThoseOfTheProcessNotOfItsMainThread) {
   EXPECT_EQ(std::adjacent_find(cores.begin(), cores.end(), std::greater_equal<>()), cores.end());
   cpu_set_t main;
   ASSERT_EQ(sched_getaffinity(0, sizeof main, &main), 0);
-  for (int core = 0; core < CPU_SETSIZE; ++core)
-    if (CPU_ISSET(core, &main)) EXPECT_TRUE(std::binary_search(cores.begin(), cores.end(), core)) << core;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &main)) continue;
+    EXPECT_TRUE(std::binary_search(cores.begin(), cores.end(), core)) << core;
+  }
 }
 
 TEST(Device, WrongWordsAreCounted) {
