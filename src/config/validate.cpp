@@ -12,6 +12,7 @@
 #include <fstream>
 #include <map>
 #include <string_view>
+#include <tuple>
 
 #include "config/error.hpp"
 #include "config/keys.hpp"
@@ -76,19 +77,20 @@ void check_time_axis(Checker& check, const Data& data) {
                fmt::format("with data.time_origin the unit must be one of {}", fmt::join(units, ", ")));
 }
 
-/// Whether a file of `key` that another list of files names, too, would have its events counted twice: 'chronological'
-/// joins all of them; the other protocols may validate on what they score.
-bool counts(const Data& data, std::string_view key) {
-  return key != "data.windows" && (key != "data.validation" || data.protocol == "chronological");
+/// A file may be named once among lists of one group, or its events would count twice: 'chronological' joins all lists,
+/// the other protocols may validate on and score what another list holds.
+std::string_view group_of(const Data& data, std::string_view key) {
+  return data.protocol == "chronological" ? "data" : key;
 }
 
 void check_names(Checker& check, const Data& data) {
-  std::map<std::string, std::string> named;
-  const auto add = [&](const std::string& key, const std::vector<std::string>& files) {
+  std::map<std::pair<std::string_view, std::string>, std::string_view> named;
+  const auto add = [&](std::string_view key, const std::vector<std::string>& files) {
     for (const std::string& file : files) {
-      if (!counts(data, key)) continue;
-      const auto [earlier, is_new] = named.emplace(std::filesystem::path(file).lexically_normal().string(), key);
-      check.demand(is_new, key, fmt::format("\"{}\" is in {} already: name each file once", file, earlier->second));
+      const auto name = std::filesystem::path(file).lexically_normal().string();
+      const auto [earlier, is_new] = named.emplace(std::pair(group_of(data, key), name), key);
+      check.demand(is_new, std::string(key),
+                   fmt::format("\"{}\" is in {} already: name each file once", file, earlier->second));
     }
   };
   if (!data.client_files.empty()) add("data.client_files", {data.client_files});
@@ -245,11 +247,11 @@ void validate(const Config& config, const Origins& origins) {
 
 void check_data_files(const Config& config, const Origins& origins) {
   std::vector<std::string> mistakes;
-  std::map<std::pair<dev_t, ino_t>, std::string> events;  // files by what they are, whatever their names
-  const auto check_new = [&](const std::string& where, const std::string& file) {
+  std::map<std::tuple<std::string_view, dev_t, ino_t>, std::string> events;  // files by what they are
+  const auto check_new = [&](std::string_view group, const std::string& where, const std::string& file) {
     struct stat status{};
     if (::stat(file.c_str(), &status) != 0) return;
-    const auto [earlier, is_new] = events.emplace(std::pair(status.st_dev, status.st_ino), file);
+    const auto [earlier, is_new] = events.emplace(std::tuple(group, status.st_dev, status.st_ino), file);
     if (!is_new)
       mistakes.push_back(
           fmt::format("{}: \"{}\" is the same file as \"{}\": name each file once", where, file, earlier->second));
@@ -266,8 +268,8 @@ void check_data_files(const Config& config, const Origins& origins) {
             fmt::format("{}: cannot open \"{}\": check the path (relative ones start at the configuration "
                         "file's folder, with --set at the current folder)",
                         where, file));
-      } else if (counts(config.data, name)) {
-        check_new(where, file);
+      } else if (name != "data.windows") {
+        check_new(group_of(config.data, name), where, file);
       }
     }
   };

@@ -46,6 +46,16 @@ void check_result(mpi::Communicator& world, const config::Config& config, const 
 
 }  // namespace
 
+namespace {
+
+bool scores_training_data(const config::Data& data) {
+  return std::any_of(data.test.begin(), data.test.end(), [&](const std::string& file) {
+    return file == data.client_files || std::find(data.train.begin(), data.train.end(), file) != data.train.end();
+  });
+}
+
+}  // namespace
+
 std::string describe(Session& session) {
   auto& world = session.world();
   std::int64_t sequences = 0, events = 0, columns = 0;
@@ -73,6 +83,7 @@ std::string describe(Session& session) {
     text += fmt::format("\n{} events {} are left out", session.dropped_events(),
                         c.data.drop ? "before data.drop_before or outside the windows" : "outside the windows");
   text += data::to_text(data::unseen_types(session.plan()));
+  if (scores_training_data(c.data)) text += "\ndata.test names training files: the scores are not of held-out events";
   return text;
 }
 

@@ -83,6 +83,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "attack.share = 0.98: makes all of data.clients = 20 hostile"},
         Refusal{{"data.train=a.csv,./a.csv"}, "a.csv\" is in data.train already: name each file once"},
         Refusal{{"data.test=b.csv", "data.validation=b.csv"}, "b.csv\" is in data.validation already"},
+        Refusal{{"data.protocol=population", "data.realisation=pooled", "data.test=b.csv,b.csv"},
+                "b.csv\" is in data.test already"},
         Refusal{{"data.train=[]"}, "no training data"},
         Refusal{{"data.client_files=site{client}.csv"}, "either data.train or data.client_files"},
         Refusal{{"data.train=[]", "data.client_files=site.csv"}, "must contain {client}"},
@@ -120,6 +122,9 @@ TEST(Validate, PublishedCodeMayValidateOnItsTestFile) {
   EXPECT_NO_THROW(read_text(kMinimal, "run.toml", "/deck",
                             {"data.protocol=published-code", "data.realisation=pooled", "data.deal=false",
                              "data.test=b.csv", "data.validation=b.csv"}));
+  EXPECT_NO_THROW(
+      read_text(kMinimal, "run.toml", "/deck",
+                {"data.protocol=population", "data.realisation=pooled", "data.train=a.csv", "data.test=a.csv"}));
 }
 
 TEST(CheckDataFiles, RefusesOneFileUnderTwoNames) {
