@@ -78,6 +78,6 @@ void posterior_gradient(const Exec& exec, const Batch& batch, const Fields& fiel
 /// tiles of each; sets tile_scale and step_taken. steps_in_epoch() on the host says how many there are.
 void select_batch(const Exec& exec, const Batch& batch, const Fields& fields, const DrawKey& key, int realisations,
                   double points);
-int steps_in_epoch(int client_realisations, int realisations, double points);
+Index steps_in_epoch(int client_realisations, int realisations, double points);
 
 }  // namespace fedpp::gpu

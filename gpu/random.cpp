@@ -39,7 +39,7 @@ KOKKOS_INLINE_FUNCTION int parts(int whole, int part) {
 }
 
 KOKKOS_INLINE_FUNCTION int point_parts(double points) {
-  return points >= 1 ? 1 : static_cast<int>(1 / points + 0.999999);
+  return points >= 1 ? 1 : static_cast<int>(math::fmin(1 / points + 0.999999, 1e9));  // more fit no counter
 }
 
 }  // namespace
@@ -69,8 +69,8 @@ void draw_weights(const Exec& exec, const Batch& b, const Fields& f, const DrawK
       });
 }
 
-int steps_in_epoch(int client_realisations, int realisations, double points) {
-  return parts(client_realisations, realisations) * point_parts(points);
+Index steps_in_epoch(int client_realisations, int realisations, double points) {
+  return static_cast<Index>(parts(client_realisations, realisations)) * point_parts(points);
 }
 
 void select_batch(const Exec& exec, const Batch& b, const Fields& f, const DrawKey& key, int realisations,

@@ -139,11 +139,11 @@ std::string to_text(const std::string& directory, const RunStatus& s) {
   if (s.state == State::kRunning) out += fmt::format("running ({})", s.where);
   if (s.state == State::kFinished) out += fmt::format("finished at {}", s.last_time);
   if (s.state == State::kStopped)
-    out += fmt::format("stopped by a signal at {}; go on with 'fedpp train ... --resume'", s.last_time);
+    out += fmt::format("stopped by a signal at {}; go on with 'fedpp train ... --auto-resume'", s.last_time);
   if (s.state == State::kDied)
-    out += fmt::format("not running, and no end was recorded ({}; last sign {}); go on with 'fedpp train ... --resume'",
-                       s.where.empty() ? "no start was recorded either" : s.where,
-                       s.last_time.empty() ? "unknown" : s.last_time);
+    out += fmt::format(
+        "not running, and no end was recorded ({}; last sign {}); go on with 'fedpp train ... --auto-resume'",
+        s.where.empty() ? "no start was recorded either" : s.where, s.last_time.empty() ? "unknown" : s.last_time);
   const auto line = [&](const char* name, const std::string& value) { out += fmt::format("\n{:<12}{}", name, value); };
   if (s.starts > 0)
     line("program", fmt::format("fedpp {}, {} rank{}, {} clients, started {} time{}", s.version, s.ranks,

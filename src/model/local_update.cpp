@@ -113,14 +113,14 @@ void begin(Client& client, const WeightPosterior& prior, const LocalOptions& opt
 }  // namespace
 
 int mini_batches(const Client& client, const config::Training& training) {
-  const int steps = gpu::steps_in_epoch(static_cast<int>(client.training.size()),
-                                        static_cast<int>(training.batch_realisations), training.batch_points);
+  const auto steps = gpu::steps_in_epoch(static_cast<int>(client.training.size()),
+                                         static_cast<int>(training.batch_realisations), training.batch_points);
   if (steps > 4096)  // the random numbers' counters hold 12 bits of them
     throw UserError(
         fmt::format("training.batch_realisations = {}, training.batch_points = {}: {} mini-batches an epoch of client "
                     "{}, at most 4096 are possible; take larger ones",
                     training.batch_realisations, training.batch_points, steps, client.id));
-  return steps;
+  return static_cast<int>(steps);
 }
 
 std::vector<LocalReport> local_update(const std::vector<Client*>& participants, const Priors& priors,

@@ -586,6 +586,8 @@ class BadData(Run):
     def test_too_many_mini_batches(self):
         self.deck(training__batch_points=0.0001)
         self.refused(2, "training.batch_points = 0.0001", "at most 4096", "take larger ones")
+        self.deck(training__batch_points=1e-12)
+        self.refused(2, "training.batch_points = 1e-12", "at most 4096")
 
     def test_import(self):
         self.write("bad.csv", "sequence,time,type\n0,2,0\n0,1,0\n")

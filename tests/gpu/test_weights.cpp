@@ -113,7 +113,8 @@ TEST(SelectBatch, takes_every_tile_once_an_epoch_with_unbiased_scales) {
   // Client 0: 5 realisations by 2; client 1: 2 by 2; client 2: none at all. Two slices of points.
   const DeviceBatch device(tiled_clients({{4, 4, 2, 2, 6}, {2, 4}, {}}, {false, 1, 100, {}}, 1));
   ASSERT_EQ(device.batch.tiles, 24);
-  const int steps[] = {gpu::steps_in_epoch(5, 2, 0.5), gpu::steps_in_epoch(2, 2, 0.5), gpu::steps_in_epoch(0, 2, 0.5)};
+  const gpu::Index steps[] = {gpu::steps_in_epoch(5, 2, 0.5), gpu::steps_in_epoch(2, 2, 0.5),
+                              gpu::steps_in_epoch(0, 2, 0.5)};
   ASSERT_EQ(steps[0], 6);
   ASSERT_EQ(steps[1], 2);
   ASSERT_EQ(steps[2], 2);
@@ -161,7 +162,7 @@ TEST(SelectBatch, means_over_epochs_are_unbiased_with_odd_sizes_too) {
   const int clients = 60, epochs = 50;  // clients deal apart from each other: many at once save launches
   const DeviceBatch device(
       tiled_clients(std::vector<std::vector<int>>(clients, {3, 1, 2, 5, 1}), {false, 1, 100, {}}, 1));
-  const int steps = gpu::steps_in_epoch(5, 2, 0.4);
+  const auto steps = gpu::steps_in_epoch(5, 2, 0.4);
   ASSERT_EQ(steps, 9);
   ASSERT_EQ(device.batch.tiles, 12 * clients);
   std::vector<double> mean(12, 0.0);
@@ -188,7 +189,7 @@ TEST(SelectBatch, gradients_of_an_epochs_mini_batches_average_to_the_full_gradie
     const auto full = host(f.gradient);
     Vector mean(full.size(), 0.0);
     const std::size_t p = kDeep.parameters();
-    const int steps[] = {gpu::steps_in_epoch(4, 2, 0.5), gpu::steps_in_epoch(2, 2, 0.5)};
+    const gpu::Index steps[] = {gpu::steps_in_epoch(4, 2, 0.5), gpu::steps_in_epoch(2, 2, 0.5)};
     ASSERT_EQ(steps[0], 4);
     ASSERT_EQ(steps[1], 2);
     for (std::uint32_t step = 0; step < 4; ++step) {
