@@ -247,11 +247,11 @@ void validate(const Config& config, const Origins& origins) {
 
 void check_data_files(const Config& config, const Origins& origins) {
   std::vector<std::string> mistakes;
-  std::map<std::tuple<std::string_view, dev_t, ino_t>, std::string> events;  // files by what they are
+  std::map<std::tuple<std::string, dev_t, ino_t>, std::string> events;  // files by what they are
   const auto check_new = [&](std::string_view group, const std::string& where, const std::string& file) {
     struct stat status{};
     if (::stat(file.c_str(), &status) != 0) return;
-    const auto [earlier, is_new] = events.emplace(std::tuple(group, status.st_dev, status.st_ino), file);
+    const auto [earlier, is_new] = events.emplace(std::tuple(std::string(group), status.st_dev, status.st_ino), file);
     if (!is_new)
       mistakes.push_back(
           fmt::format("{}: \"{}\" is the same file as \"{}\": name each file once", where, file, earlier->second));
