@@ -45,8 +45,7 @@ std::string text_of(const std::exception& error) {
   if (!memory) return error.what();
   return std::string("memory ran out (") + error.what() +
          "): 'fedpp train CONFIG --estimate' says what a run takes; take more nodes, fewer clients or points, or a "
-         "smaller "
-         "backend.workspace_mb";
+         "smaller backend.workspace_mb";
 }
 
 void check(int code, const char* call) {

@@ -74,8 +74,7 @@ config::Config read_config(const AdaptOptions& options) {
   if (!options.same_clients && std::none_of(options.overrides.begin(), options.overrides.end(), names_data))
     throw UserError(
         "no training data for new clients: name them with --set data.train=FILE,... or --set "
-        "data.client_files=PATTERN, "
-        "or go on with the run's own clients (--continue)");
+        "data.client_files=PATTERN, or go on with the run's own clients (--continue)");
   std::vector<std::string> overrides;
   if (!options.same_clients) overrides = kNewClients;
   overrides.push_back(fmt::format("federation.rounds={}", kRounds));

@@ -53,7 +53,7 @@ void print_clients(const std::string& file, const std::vector<std::string>& over
   std::vector<data::ClientSummary> summaries;
   for (const data::ClientData& client : data::load_clients(plan, all)) summaries.push_back(data::summarise(client));
   fmt::print("{}\n{}", file, data::summary_table(summaries));
-  if (const auto text = data::to_text(data::unseen_types(plan)); !text.empty()) fmt::print("{}\n", text.substr(1));
+  if (const auto text = data::to_text(data::unseen_types(plan)); !text.empty()) fmt::print("{}\n", text);
 }
 
 int info(const InfoOptions& options) {

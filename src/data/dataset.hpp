@@ -72,7 +72,7 @@ struct UnseenTypes {
 };
 UnseenTypes unseen_types(const Plan& plan);
 
-/// "\n..." where there are such types; else "".
+/// A line where there are such types; else "".
 std::string to_text(const UnseenTypes& unseen);
 
 /// Checks the options against each other, scans the common files (none with client_files) and deals the sequences.

@@ -222,7 +222,7 @@ UnseenTypes unseen_types(const Plan& plan) {
 std::string to_text(const UnseenTypes& unseen) {
   if (unseen.types == 0) return "";
   return fmt::format(
-      "\ntypes of events that no client sees: {}, with {} events (data.clients x data.types_per_client is below the "
+      "types of events that no client sees: {}, with {} events (data.clients x data.types_per_client is below the "
       "number of types)",
       unseen.types, unseen.events);
 }

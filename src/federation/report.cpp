@@ -82,7 +82,7 @@ std::string describe(Session& session) {
   if (session.dropped_events() > 0)
     text += fmt::format("\n{} events {} are left out", session.dropped_events(),
                         c.data.drop ? "before data.drop_before or outside the windows" : "outside the windows");
-  text += data::to_text(data::unseen_types(session.plan()));
+  if (const auto unseen = data::to_text(data::unseen_types(session.plan())); !unseen.empty()) text += "\n" + unseen;
   if (scores_training_data(c.data)) text += "\ndata.test names training files: the scores are not of held-out events";
   return text;
 }
