@@ -98,7 +98,7 @@ void solve(const Exec& exec, const Batch& b, const Fields& f) {
         // tells.
         D::potrf(member, m, a, m);
         double* factor = f.v_factor.data() + b.square(i);
-        invert_lower<D>(member, m, a, factor);
+        D::invert_lower(member, m, a, factor);
         double* mu = f.v_mean.data() + b.vector(i);
         team_for(member, m, [=](Index r) {
           double sum = 0;
