@@ -57,8 +57,8 @@ void cholesky(benchmark::State& state) {
   state.counters["problems"] = static_cast<double>(count);
 }
 
-/// L^-1 B for 256 columns, as the program does it: the inverse (m^3 / 3 operations), then a product (m^2 a column); reads
-/// L and B, writes both.
+/// L^-1 B for 256 columns, as the program does it: the inverse (m^3 / 3 operations), then a product (m^2 a column);
+/// reads L and B, writes both.
 template <class D>
 void triangular_solve(benchmark::State& state) {
   const int m = static_cast<int>(state.range(0)), n = 256;
@@ -66,8 +66,7 @@ void triangular_solve(benchmark::State& state) {
   const auto l = gram_matrices(m, count);
   const gpu::Array<double> inverse("inverse", count * square);
   const gpu::Array<double> b("right_hand_sides", count * m * n), x("solution", count * m * n);
-  bench::measure(state,
-                 static_cast<double>(count) * gpu::Cost{m * square / 3.0 + square * n, 16.0 * (square + m * n)},
+  bench::measure(state, static_cast<double>(count) * gpu::Cost{m * square / 3.0 + square * n, 16.0 * (square + m * n)},
                  [&](const gpu::Exec& exec) {
                    Kokkos::parallel_for(
                        "fedpp::bench::triangular_solve", gpu::team_policy(exec, static_cast<int>(count)),

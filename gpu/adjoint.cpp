@@ -38,11 +38,10 @@ void prepare(const Exec& exec, const Batch& b, const Fields& f) {
         Scratch scratch(member, prepare_scratch(b));
         double* rest = scratch.take(static_cast<Index>(m) * m);
         D::gemm(member, Op::kTranspose, Op::kNone, m, m, m, -1.0, factor, m, factor, m, 0.0, rest, m);
-        team_for(member, m, [=](Index j) {
-          rest[j * (m + 1)] += 1;
-          const double* column = inverse + j * m;
-          vector[j] = lane_sum(0, m, [=](Index r) { return column[r] * mu[r]; });
-        });
+        team_for(member, m, [=](Index j) { rest[j * (m + 1)] += 1; });
+        team_column_sums(
+            member, m, m, [=](int r, int c) { return inverse[r + static_cast<Index>(c) * m] * mu[r]; },
+            [=](int c, double sum) { vector[c] = sum; });
         member.team_barrier();
         D::gemm(member, Op::kTranspose, Op::kNone, m, m, m, 1.0, inverse, m, rest, m, 0.0, square, m);
       });
@@ -111,14 +110,14 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         team_matrix_vector(
             member, m, n, v, m, [=](int c) { return rho[c]; }, f.task_vector.data() + b.task_vector(task));
         // G and its sums over columns and rows.
-        team_for(member, n, [=](Index c) {
-          Real* own = g + c * m;
-          const Real* kernel = k + c * m;
-          const double factor = rho[c];
-          FEDPP_INDEPENDENT
-          for (int r = 0; r < m; ++r) own[r] = static_cast<Real>((own[r] + vector[r] * factor) * kernel[r]);
-          column_sum[c] = lane_sum(0, m, [=](Index r) { return own[r]; });
+        team_for_2d(member, m, n, [=](int r, int c) {
+          const Index at = r + static_cast<Index>(c) * m;
+          g[at] = static_cast<Real>((g[at] + vector[r] * rho[c]) * k[at]);
         });
+        member.team_barrier();
+        team_column_sums(
+            member, m, n, [=](int r, int c) { return static_cast<double>(g[r + static_cast<Index>(c) * m]); },
+            [=](int c, double sum) { column_sum[c] = sum; });
         member.team_barrier();
         team_matrix_vector(member, m, n, g, m, [](int) { return 1.0; }, f.task_rowsum.data() + b.task_vector(task));
         D::gemm(member, Op::kNone, Op::kTranspose, d, m, n, 1, h_real, d, g, m, 0, weighted_real, d);

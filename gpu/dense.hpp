@@ -3,8 +3,9 @@
 // products of small tiles, the vendor's BLAS and LAPACK for the rest; one call per problem with its own shape, so that
 // a problem's bits do not depend on who shares its batch, spec 2.2). Every function ends with a team barrier.
 //
-//   gemm            C = alpha op(A) op(B) + beta C;  op(A): [m x k], op(B): [k x n], C: [m x n], not read where beta = 0
-//   symmetric       lower triangle of C = alpha A B' + beta C, where A B' is symmetric;  A, B: [m x k]. What becomes of
+//   gemm            C = alpha op(A) op(B) + beta C;  op(A): [m x k], op(B): [k x n], C: [m x n], not read where beta =
+//   0 symmetric       lower triangle of C = alpha A B' + beta C, where A B' is symmetric;  A, B: [m x k]. What becomes
+//   of
 //                   the upper triangle is left open
 //   triangle_times  C = L B;  L: [m x m] lower with zeros above, B, C: [m x n], apart
 //   potrf           lower Cholesky factor in place, the upper triangle is left alone. Returns 0, or 1 + the index of

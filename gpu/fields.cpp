@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "gpu/team.hpp"
+
 namespace fedpp::gpu {
 
 namespace {

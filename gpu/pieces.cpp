@@ -1,5 +1,7 @@
 #include "gpu/pieces.hpp"
 
+#include "gpu/team.hpp"
+
 namespace fedpp::gpu {
 
 void sum_gradients(const Exec& exec, const Batch& b, const Fields& f, EncoderKind kind, const Array<int>& task_begin,

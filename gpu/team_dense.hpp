@@ -3,7 +3,7 @@
 // thread reads what another writes but across a barrier. An entry is one sum in order, whatever the team's size.
 #pragma once
 
-#include "gpu/kokkos.hpp"
+#include "gpu/team.hpp"
 
 namespace fedpp::gpu {
 

@@ -106,11 +106,9 @@ void solve(const Exec& exec, const Batch& b, const Fields& f) {
           half[r] = sum;
         });
         member.team_barrier();
-        team_for(member, m, [=](Index c) {
-          double sum = 0;
-          for (int r = static_cast<int>(c); r < m; ++r) sum += factor[r + c * m] * half[r];
-          mu[c] = sum;
-        });
+        team_column_sums(
+            member, m, m, [=](int r, int c) { return factor[r + static_cast<Index>(c) * m] * half[r]; },
+            [=](int c, double sum) { mu[c] = sum; });
       });
 }
 
