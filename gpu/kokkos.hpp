@@ -62,7 +62,7 @@ const std::string& operator""_label() {
 /// device. The environment variable FEDPP_TEAM_SIZE overrides it on hosts; the tests use it to find races.
 int team_size();
 
-/// A policy of `league` teams with `scratch` doubles of level-1 scratch each.
+/// A policy of `league` teams with `scratch` doubles of scratch each (gpu/team.hpp).
 Policy team_policy(const Exec& exec, int league, Index scratch = 0);
 
 /// Host vector to device array and back (synchronous; never inside a local epoch).
