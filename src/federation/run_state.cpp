@@ -66,7 +66,7 @@ void write_partial(Session& session, const RunState& state, const std::string& p
   auto& world = session.world();
   mpi::in_turn(world, [&] {
     if (world.is_root()) {
-      io::File file = io::create_checkpoint(partial);
+      io::File file = io::create_unsealed(partial);
       file.set_attribute("layout", kCheckpointLayout);
       file.set_attribute("oldest_reader", kCheckpointOldestReader);
       file.set_attribute("version", version());
@@ -112,7 +112,7 @@ void commit(mpi::Communicator& world, const std::string& partial, const std::str
             std::int64_t keep) {
   mpi::together(world, [&] {
     if (!world.is_root()) return;
-    io::commit(partial, final_path);
+    io::commit(partial, final_path, io::kCheckpoint);
     // Where a run went on from an older checkpoint, the later ones are left alone until it has passed them: the newest
     // by number are kept, and this one must be among them.
     if (io::newest_checkpoint(io::folder_of(final_path))->round <= round)
@@ -150,7 +150,7 @@ CheckpointHeader read_header(const std::string& path, mpi::Communicator& world) 
   mpi::together(world, [&] {
     if (!world.is_root()) return;
     try {
-      io::verify(path);
+      io::verify(path, io::kCheckpoint);
     } catch (const io::Error& error) {
       throw UserError(error.what() + remedy_for(path));
     }
