@@ -31,15 +31,26 @@ void check_configuration(const CheckpointHeader& header, const config::Config& c
                         "--accept-changes'), or train anew in another folder (--out)."));
 }
 
+/// How a command takes this checkpoint instead of a damaged one.
+std::string way_to_take(const std::string& path, ReadFor purpose) {
+  switch (purpose) {
+    case ReadFor::kResults:
+      return "move the damaged one to another folder, and the command takes it";
+    case ReadFor::kAdaptation:
+      return fmt::format("start from it with 'fedpp adapt {} ...'", path);
+    default:
+      return fmt::format("go on from it with 'fedpp train ... --resume --checkpoint {}'", path);
+  }
+}
+
 /// What to do about a checkpoint that is refused: the newest intact one beside it, if there is one.
-std::string remedy_for(const std::string& path) {
+std::string remedy_for(const std::string& path, ReadFor purpose) {
   const auto directory = std::filesystem::path(path).parent_path();
   std::error_code code;
   const auto intact =
       std::filesystem::is_directory(directory, code) ? io::newest_intact_checkpoint(directory.string()) : std::nullopt;
   if (!intact) return "; train anew in another folder (--out), or bring back a copy of it";
-  return fmt::format("; the newest intact one is {0}: go on from it with 'fedpp train ... --resume --checkpoint {0}'",
-                     intact->path);
+  return fmt::format("; the newest intact one is {}: {}", intact->path, way_to_take(intact->path, purpose));
 }
 
 std::string other_training_data(const std::string& path, std::int64_t client) {
@@ -146,13 +157,13 @@ void write_checkpoint(Session& session, const RunState& state, const std::string
   }
 }
 
-CheckpointHeader read_header(const std::string& path, mpi::Communicator& world) {
+CheckpointHeader read_header(const std::string& path, ReadFor purpose, mpi::Communicator& world) {
   mpi::together(world, [&] {
     if (!world.is_root()) return;
     try {
       io::verify(path, io::kCheckpoint);
     } catch (const io::Error& error) {
-      throw UserError(error.what() + remedy_for(path));
+      throw UserError(error.what() + remedy_for(path, purpose));
     }
   });
   CheckpointHeader header{path, std::nullopt, 0, {}};
