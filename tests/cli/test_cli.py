@@ -296,6 +296,12 @@ class Parallel(Case):
         self.assertEqual(result.returncode, 2, result.stderr)
         self.assertEqual(result.stderr.count("cannot open"), 1, result.stderr)
 
+    def test_a_mistake_in_the_command_line_is_told_once(self):
+        for words in [[], ["trian"], ["train"], ["train", "run.toml", "--checkpoint", "x"], ["predict", "out", "--futures", "3"]]:
+            result = self.on_two_ranks(*words)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertEqual(result.stderr.count("fedpp: error: "), 1, result.stderr)
+
     def test_a_folder_without_a_run(self):
         result = self.on_two_ranks("evaluate", "nowhere")
         self.assertEqual(result.returncode, 2, result.stderr)
