@@ -4,6 +4,7 @@
 // values and the suggestions for misspelt keys all come from that list.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -365,6 +366,11 @@ struct Config {
     v.section("backend", backend, "how the machine is used");
   }
 };
+
+/// How many of the clients are hostile: the share, rounded.
+inline std::int64_t hostile_count(const Data& data, const Attack& attack) {
+  return attack.kind == "none" ? 0 : std::llround(attack.share * static_cast<double>(data.clients));
+}
 
 /// Whether the encoder can embed the types of the events before a point.
 inline bool reads_types(const Model& model) { return model.encoder == "lstm" || model.encoder == "attention"; }

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import unittest
 
+import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -52,6 +53,19 @@ class Finished(program.Case):
         self.assertEqual(state.configuration["model"]["inducing"], 6)
         self.assertEqual(run.curves(0)["median"].shape, (30,))
         self.assertEqual(run.scores()["fedpp"][1].shape, (3,))
+
+    def test_event_files_are_read_by_h5py_and_what_it_writes_is_read_by_the_program(self):
+        """h5py passes over the seal; its own files have none."""
+        for command in [["import", "train.csv", "--out", "sealed.h5"], ["info", "sealed.h5"]]:
+            sealed = self.start([FEDPP, *command]).stdout
+        with h5py.File(self.folder / "sealed.h5") as file, h5py.File(self.folder / "plain.h5", "w") as copy:
+            self.assertEqual(file["time"].size, 12 * 24)
+            copy.attrs.update(file.attrs)
+            for name in file:
+                file.copy(name, copy)
+        plain = self.start([FEDPP, "info", "plain.h5"]).stdout
+        self.assertEqual(sealed.splitlines()[2:], plain.splitlines()[2:])
+        self.assertIn("checksum        none", plain)
 
     def test_the_page_needs_nothing_from_outside(self):
         self.train()
