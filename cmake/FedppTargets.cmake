@@ -13,6 +13,10 @@ set(FEDPP_ALLOWED_evaluation "config;data;model;gpu;io")
 set(FEDPP_ALLOWED_federation "config;data;model;structural_entropy;bayesian_optimisation;evaluation;gpu;mpi;io")
 set(FEDPP_ALLOWED_commands "config;data;model;evaluation;federation;gpu;mpi;io")
 
+# Layers that never see Kokkos. Where its nvcc_wrapper is the compiler they go to the host's compiler alone: nvcc does not
+# understand toml++ (its issue 213), and would take several times as long.
+set(FEDPP_HOST_ONLY mpi io config data structural_entropy bayesian_optimisation)
+
 # fedpp_add_library(<layer> SOURCES ... [LAYERS ...] [LIBRARIES ...]) in the layer's own folder.
 function(fedpp_add_library layer)
   cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS;LIBRARIES" ${ARGN})
@@ -38,4 +42,7 @@ function(fedpp_add_library layer)
   target_include_directories(fedpp_${layer} PUBLIC "${include}")
   list(TRANSFORM ARG_LAYERS PREPEND fedpp_)
   target_link_libraries(fedpp_${layer} PUBLIC ${ARG_LAYERS} ${ARG_LIBRARIES} PRIVATE fedpp_flags)
+  if(layer IN_LIST FEDPP_HOST_ONLY AND CMAKE_CXX_COMPILER MATCHES "nvcc_wrapper$")
+    target_compile_options(fedpp_${layer} PRIVATE --host-only)
+  endif()
 endfunction()

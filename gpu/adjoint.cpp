@@ -41,8 +41,8 @@ void prepare(const Exec& exec, const Batch& b, const Fields& f) {
         D::gemm(member, Op::kTranspose, Op::kNone, m, m, m, -1.0, factor, m, factor, m, 0.0, rest, m);
         team_for(member, m, [=](Index j) { rest[j * (m + 1)] += 1; });
         team_column_sums(
-            member, m, m, [=](int r, int c) { return inverse[r + static_cast<Index>(c) * m] * mu[r]; },
-            [=](int c, double sum) { vector[c] = sum; });
+            member, m, m, [=](int c, const double* sum) { vector[c] = sum[0]; },
+            [=](int r, int c) { return inverse[r + static_cast<Index>(c) * m] * mu[r]; });
         member.team_barrier();
         D::gemm(member, Op::kTranspose, Op::kNone, m, m, m, 1.0, inverse, m, rest, m, 0.0, square, m);
       });
@@ -117,8 +117,8 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         });
         member.team_barrier();
         team_column_sums(
-            member, m, n, [=](int r, int c) { return static_cast<double>(g[r + static_cast<Index>(c) * m]); },
-            [=](int c, double sum) { column_sum[c] = sum; });
+            member, m, n, [=](int c, const double* sum) { column_sum[c] = sum[0]; },
+            [=](int r, int c) { return static_cast<double>(g[r + static_cast<Index>(c) * m]); });
         member.team_barrier();
         team_matrix_vector(member, m, n, g, m, [](int) { return 1.0; }, f.task_rowsum.data() + b.task_vector(task));
         D::gemm(member, Op::kNone, Op::kTranspose, d, m, n, 1, h_real, d, g, m, 0, weighted_real, d);

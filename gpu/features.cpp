@@ -43,13 +43,13 @@ void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_
         D::triangle_times(member, m, n, f.inverse.data() + b.problem_square(problem), m, k, m, v, m);
         team_column_sums(
             member, m, n,
+            [=](int c, const double* explained) {
+              unexplained[c] = math::fmax(variance - explained[0], 0.0);  // >= 0 up to rounding
+            },
             [=](int r, int c) {
               const double x = v[r + static_cast<Index>(c) * m];
               return x * x;
-            },
-            [=](int c, double explained) {
-              unexplained[c] = math::fmax(variance - explained, 0.0);
-            });  // up to rounding
+            });
         deliver(member, entries, k, kept_k);
         deliver(member, entries, v, kept_v);
       });
@@ -84,15 +84,16 @@ void run_moments(const Exec& exec, const Batch& b, const Fields& f, bool batch_o
         member.team_barrier();
         D::triangle_times(member, m, n, factor, m, v, m, fv, m);
         team_column_sums(
-            member, m, n, [=](int r, int c) { return v[r + static_cast<Index>(c) * m] * mu[r]; },
-            [=](int c, double sum) { mean[c] = sum; });
-        team_column_sums(
             member, m, n,
+            [=](int c, const double* sums) {
+              mean[c] = sums[0];
+              s[c] = unexplained[c] + sums[1];
+            },
+            [=](int r, int c) { return v[r + static_cast<Index>(c) * m] * mu[r]; },
             [=](int r, int c) {
               const double y = fv[r + static_cast<Index>(c) * m];
               return y * y;
-            },
-            [=](int c, double sum) { s[c] = unexplained[c] + sum; });
+            });
       });
 }
 

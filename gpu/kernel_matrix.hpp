@@ -15,12 +15,11 @@ KOKKOS_INLINE_FUNCTION Index rbf_scratch(int dimension, int m, int n) {
 KOKKOS_INLINE_FUNCTION void squared_norms(const Member& member, int dimension, int n, double factor, const double* h,
                                           double* norms) {
   team_column_sums(
-      member, dimension, n,
+      member, dimension, n, [=](int i, const double* sum) { norms[i] = factor * sum[0]; },
       [=](int d, int i) {
         const double x = h[d + static_cast<Index>(i) * dimension];
         return x * x;
-      },
-      [=](int i, double sum) { norms[i] = factor * sum; });
+      });
 }
 
 /// k[m x n] = kappa(a, b) of embeddings a[D x m], b[D x n]; scratch: rbf_scratch(). One dimension takes differences,

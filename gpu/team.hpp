@@ -161,24 +161,32 @@ KOKKOS_INLINE_FUNCTION double team_sum(const Member& member, Index n, const F& f
   return sum;
 }
 
-/// Calls store(c, sum of f(r, c) over the rows) for every column. On a host a thread sums its columns by lane_sum; on a
-/// device eight neighbouring threads share one, so that they read neighbouring rows. All threads must call. No barrier.
-template <class F, class S>
-KOKKOS_INLINE_FUNCTION void team_column_sums(const Member& member, int rows, int columns, const F& f, const S& store) {
+/// Calls store(c, sums) for every column, sums[k] being the k-th function's sum f(r, c) over the rows. On a host a
+/// thread sums its columns by lane_sum; on a device eight neighbouring threads share one, so that they read
+/// neighbouring rows. All threads must call. No barrier.
+template <class S, class... F>
+KOKKOS_INLINE_FUNCTION void team_column_sums(const Member& member, int rows, int columns, const S& store,
+                                             const F&... f) {
 #if defined(FEDPP_DEVICE_CODE)
   constexpr int kLanes = 8;
   const int lane = member.team_rank() % kLanes, group = member.team_rank() / kLanes;
   for (int first = 0; first < columns; first += member.team_size() / kLanes) {  // as often for every thread of a warp
     const int c = first + group;
-    double sum = 0;
+    double sums[sizeof...(F)] = {};
     if (c < columns)
-      for (int r = lane; r < rows; r += kLanes) sum += f(r, c);
-    for (int other = kLanes / 2; other > 0; other /= 2) sum += shuffle_xor(sum, other);
-    if (lane == 0 && c < columns) store(c, sum);
+      for (int r = lane; r < rows; r += kLanes) {
+        int k = 0;
+        ((sums[k++] += f(r, c)), ...);
+      }
+    for (int other = kLanes / 2; other > 0; other /= 2)
+      for (double& sum : sums) sum += shuffle_xor(sum, other);
+    if (lane == 0 && c < columns) store(c, sums);
   }
 #else
-  team_for(member, columns, [=](Index c) {
-    store(static_cast<int>(c), lane_sum(0, rows, [=](Index r) { return f(static_cast<int>(r), static_cast<int>(c)); }));
+  team_for(member, columns, [&](Index i) {
+    const int c = static_cast<int>(i);
+    const double sums[] = {lane_sum(0, rows, [&](Index r) { return f(static_cast<int>(r), c); })...};
+    store(c, sums);
   });
 #endif
 }

@@ -123,8 +123,8 @@ void solve(const Exec& exec, const Batch& b, const Fields& f) {
         });
         member.team_barrier();
         team_column_sums(
-            member, m, m, [=](int r, int c) { return factor[r + static_cast<Index>(c) * m] * half[r]; },
-            [=](int c, double sum) { mu[c] = sum; });
+            member, m, m, [=](int c, const double* sum) { mu[c] = sum[0]; },
+            [=](int r, int c) { return factor[r + static_cast<Index>(c) * m] * half[r]; });
       });
 }
 
