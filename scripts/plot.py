@@ -2,7 +2,7 @@
 """Figures of a run: reads DIR/result.json and DIR/result.h5, writes PNG files into DIR.
 
   convergence.png     evidence lower bound and validation score over the rounds
-  intensities.png     posterior intensities with 5/50/95 % bands, the events as ticks, a histogram beside them
+  intensities.png     posterior intensities with 5/50/95 % bands, with a histogram and the events as ticks where the run has them
   scores.png          each client's test score against the trivial models
   calibration.png     rescaled test increments against Exp(1): quantiles and probabilities
   phases.png          where the time went

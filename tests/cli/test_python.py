@@ -6,6 +6,7 @@ import subprocess
 import sys
 import unittest
 
+import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -63,6 +64,44 @@ class Finished(program.Case):
         self.assertNotIn("<script", page)
         self.report("out", "--out", "again.html")
         self.assertTrue((self.folder / "again.html").exists())
+
+    def test_event_times_leave_the_clients_only_where_asked(self):
+        self.train()
+        self.predict()
+        run = fedpp.Run(self.folder / "out")
+        for name in ["result.h5", "prediction.h5"]:
+            self.assertEqual(self.event_arrays(name), [], name)
+        self.report("out")
+        page = (self.folder / "out/report.html").read_text()
+        self.assertIn("Event times are not shown", page)
+        self.train("--resume", "--set", "evaluation.curve_events=true")
+        self.predict()
+        for name in ["result.h5", "prediction.h5"]:
+            self.assertEqual(len(self.event_arrays(name)), 2 * 3, name)
+        self.assertGreater(len(run.curves(0)["train_events"]), 0)
+        self.report("out")
+        page = (self.folder / "out/report.html").read_text()
+        self.assertIn("this page holds data of clients", page)
+        self.assertNotIn("Event times are not shown", page)
+
+    def predict(self):
+        result = self.start(self.on_ranks(2, "predict", "out"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def event_arrays(self, name):
+        found = []
+        with h5py.File(self.folder / "out" / name) as file:
+            file.visit(lambda path: found.append(path) if path.endswith("_events") else None)
+        return found
+
+    def test_the_scores_that_count_in_an_attack_are_the_honest_clients(self):
+        self.train("--set", "attack.kind=noise", "--set", "attack.share=0.4")
+        honest = fedpp.Run(self.folder / "out").result["honest"]
+        self.assertEqual(len(honest["hostile_clients"]), 1)
+        self.report("out")
+        page = (self.folder / "out/report.html").read_text()
+        self.assertIn(f"of 3 clients this one is hostile: {honest['hostile_clients'][0]}.", page)
+        self.assertIn(f"<tr class=ours><td>fedpp</td><td class=n>{honest['headline']:.4f}</td>", page)
 
     def test_a_run_without_results_yet(self):
         self.train()
