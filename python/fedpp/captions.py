@@ -2,6 +2,8 @@
 
 ALIKE = 0.9  # mean similarity between communities above which they need not mean anything, as 'fedpp train' says it
 
+HISTORY = ("decay", "lstm", "attention")  # encoders that see a sequence's past
+
 
 def graph(result, h5):
     from .figures import mean_similarities, similarity_text  # needs Matplotlib, whose absence the report says in words
@@ -22,7 +24,10 @@ def intensities(result, h5):
         text += ", beside a plain histogram of the same events"
     if any("train_events" in curve for curve in curves):
         return text + ". Ticks below are event times, those for training above those for the test: evaluation.curve_events wrote them, so this page holds data of clients."
-    return text + ". Event times are not shown: they left the clients only with evaluation.curve_events = true."
+    text += ". Event times are not written: only evaluation.curve_events = true does that."
+    if ((result.get("config") or {}).get("model") or {}).get("encoder") in HISTORY:
+        text += " But the curves of this encoder jump at each event of the sequence shown, so they tell them to whoever looks."
+    return text
 
 
 CAPTIONS = {

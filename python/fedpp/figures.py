@@ -10,6 +10,9 @@
   graph           how similar the server finds them, and their communities after the last round
   starts          lambda of the clients' starts, over the rounds
 
+Beside these, of other files: gains (another run's result.json), next_events (the table of 'fedpp predict --next-events'); intensities draws
+prediction.h5 as well.
+
 Each returns a Matplotlib figure and raises Missing where its data are not in the run. Needs Matplotlib and NumPy.
 """
 
@@ -210,7 +213,7 @@ def intensity_panel(cell, group, name, label_x, dates):
 
 def intensities(result, h5):
     if h5 is None or "curves" not in h5 or not len(h5["curves"]):
-        raise Missing("result.h5 has no curves")
+        raise Missing("there are no curves: 'fedpp train' writes those of the first evaluation.curve_clients clients, 'fedpp predict' others")
     names = sorted(h5["curves"])
     columns = 1 if len(names) <= 3 else 2
     rows = -(-len(names) // columns)
@@ -283,7 +286,7 @@ def score_panel(axis, table, hostile):
     axis.set_xlabel(label + (f"\n{counted(hidden, 'point')} further left not shown" if hidden else ""))
     title = f"Protocol {table.get('protocol', '?')}"
     if trivial:
-        title += f": above every trivial model on {above} of {len(honest)} {'honest ' if hostile else ''}clients"
+        title += f": above every trivial model on {above} of {counted(len(honest), 'honest client' if hostile else 'client')}"
     axis.set_title(title, loc="left", fontweight="bold")
     handles, labels = axis.get_legend_handles_labels()
     handles, labels = handles[-1:] + handles[:-1], labels[-1:] + labels[:-1]
@@ -478,6 +481,36 @@ def starts(result, _):
     return figure
 
 
+# --- next events -------------------------------------------------------------------------------------------------------
+
+MOST_SEQUENCES = 60
+
+
+def next_events(result, table):
+    """When each sequence goes on: quantiles of the time to its next event, of what `Run.next_events` holds."""
+    wait = {q: table[q] - table["observed_until"] for q in ("q05", "q25", "q50", "q75", "q95")}
+    order = np.argsort(wait["q50"], kind="stable")
+    if not len(order):
+        raise Missing("next_events.csv has no sequence")
+    order = order[np.unique(np.linspace(0, len(order) - 1, min(len(order), MOST_SEQUENCES)).round().astype(int))]
+    rows = np.arange(len(order))
+    figure, axis = plt.subplots(figsize=(8.5, 1.5 + 0.17 * max(len(order), 6)))
+    axis.hlines(rows, wait["q05"][order], wait["q95"][order], color=OURS, lw=1, label="5 to 95 %")
+    axis.hlines(rows, wait["q25"][order], wait["q75"][order], color=OURS, lw=4, alpha=0.45, label="25 to 75 %")
+    axis.plot(wait["q50"][order], rows, "o", color=OURS, ms=4, label="median")
+    low = wait["q05"][order]
+    if low.min() > 0 and wait["q95"][order].max() > 30 * low.min():
+        axis.set_xscale("log")
+    axis.set_yticks(rows)
+    axis.set_yticklabels([f"{table['client'][k]} / {table['sequence'][k]}" for k in order], fontsize=7)
+    data = (result.get("config") or {}).get("data") or {}
+    axis.set(xlabel=f"time to the next event ({unit_name(data.get('time_unit', ''))})", ylabel="client / sequence, sorted", ylim=(-0.7, len(order) - 0.3))
+    shown = "" if len(order) == len(table["q50"]) else f", {len(order)} of {len(table['q50'])} sequences"
+    axis.set_title(f"When sequences go on{shown}", loc="left", fontweight="bold")
+    axis.legend(loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.2, ncol=3)
+    return figure
+
+
 # --- gains on another run ----------------------------------------------------------------------------------------------
 
 def per_client(result):
@@ -507,7 +540,7 @@ def gains(result, before):
     axis.set_yticks(range(0, len(clients), step))
     axis.set_yticklabels([str(clients[i]) for i in range(0, len(clients), step)], fontsize=8)
     axis.set(xlabel="gain in headline score per test event (nats)", ylabel="client, sorted")
-    axis.set_title(f"{sum(new[c] > old[c] for c in clients)} of {len(clients)} clients gain on the run before", loc="left", fontweight="bold")
+    axis.set_title(f"{sum(new[c] > old[c] for c in clients)} of {counted(len(clients), 'client')} {'gains' if len(clients) == 1 else 'gain'} on the run before", loc="left", fontweight="bold")
     if last is not None:
         axis.legend(loc="lower right")
     return figure

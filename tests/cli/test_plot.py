@@ -158,6 +158,9 @@ class Plot(program.Case):
             alone = self.drawn(figures.intensities({}, file)).axes
             self.assertEqual(len(alone), 1)
             self.assertIn("time", alone[0].get_xlabel())
+            told = {encoder: captions.caption("intensities", {"config": {"model": {"encoder": encoder}}}, file) for encoder in ["decay", "rbf"]}
+        self.assertIn("jump at each event", told["decay"])
+        self.assertNotIn("jump at each event", told["rbf"])
 
     def test_the_legend_hides_no_round(self):
         figure = self.drawn(figures.convergence({"rounds": ROUNDS, "best_round": 5}, None))

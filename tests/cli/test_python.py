@@ -54,6 +54,32 @@ class Finished(program.Case):
         self.assertEqual(run.curves(0)["median"].shape, (30,))
         self.assertEqual(run.scores()["fedpp"][1].shape, (3,))
 
+    def test_what_predict_and_evaluate_wrote(self):
+        self.write("run.toml", (self.folder / "run.toml").read_text().replace('clock = "calendar"\n', "").replace('time_origin = "2019-03-01"\n', "")
+                   + "curve_clients = 1\n")
+        self.train()
+        run = fedpp.Run(self.folder / "out")
+        for read, command in [(lambda: run.next_events, "--next-events"), (lambda: run.futures, "--futures"), (lambda: run.evaluation, "fedpp evaluate"),
+                              (lambda: run.curves(2, "prediction.h5"), "fedpp predict")]:
+            with self.assertRaisesRegex(FileNotFoundError, command):
+                read()
+        with self.assertRaisesRegex(LookupError, "no curve of client 2, but of: 0.*--clients 2"):
+            run.curves(2)
+        for command in [["predict", "out", "--clients", "1,2", "--next-events", "--futures", "2", "--horizon", "5"], ["evaluate", "out"]]:
+            result = self.start(self.on_ranks(2, *command))
+            self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(run.curves(2, source="prediction.h5")["median"].shape, (30,))
+        table = run.next_events
+        self.assertEqual(set(table["client"].tolist()), {1, 2})
+        self.assertTrue((table["q50"] > table["observed_until"]).all())
+        self.assertEqual(table["sequence"].dtype.kind, "i")
+        self.assertTrue((run.futures["time"] > table["observed_until"].min()).all())
+        self.assertEqual(len(run.evaluation["scores"]["models"][0]["per_client"]), 3)
+        result = self.start([sys.executable, SOURCE / "scripts/plot.py", "out", "--dpi", "40", "--prediction"])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for name in ["prediction", "next_events"]:
+            self.assertTrue((self.folder / f"out/{name}.png").read_bytes().startswith(b"\x89PNG"))
+
     def test_the_page_needs_nothing_from_outside(self):
         self.train()
         self.report("out")
@@ -73,7 +99,8 @@ class Finished(program.Case):
             self.assertEqual(self.event_arrays(name), [], name)
         self.report("out")
         page = (self.folder / "out/report.html").read_text()
-        self.assertIn("Event times are not shown", page)
+        self.assertIn("Event times are not written", page)
+        self.assertNotIn("jump at each event", page)
         self.train("--resume", "--set", "evaluation.curve_events=true")
         self.predict()
         for name in ["result.h5", "prediction.h5"]:
@@ -82,7 +109,7 @@ class Finished(program.Case):
         self.report("out")
         page = (self.folder / "out/report.html").read_text()
         self.assertIn("this page holds data of clients", page)
-        self.assertNotIn("Event times are not shown", page)
+        self.assertNotIn("Event times are not written", page)
 
     def predict(self):
         result = self.start(self.on_ranks(2, "predict", "out"))

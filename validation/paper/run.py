@@ -73,7 +73,7 @@ def gather(options, experiment, results):
     """Rows of results.csv and of finished runs; written where there are new ones."""
     rows, stale = experiment.read(results)
     if stale:
-        print(f"{results}: {stale} rows have other settings than the experiment now; left out")
+        print(f"{results}: {stale} row{'s have' if stale > 1 else ' has'} other settings than the experiment now; left out")
     new = {}
     for run in experiment.runs():
         if run.key not in rows and (run.folder(options.out) / "result.json").is_file():
