@@ -1,6 +1,7 @@
 #include "gpu/adam.hpp"
 
 #include "gpu/divergence.hpp"
+#include "gpu/team.hpp"
 
 namespace fedpp::gpu {
 

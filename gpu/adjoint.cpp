@@ -1,6 +1,7 @@
-// The hand-written adjoint of the surrogate J (spec 1.6) with respect to w, in four launches
+// The hand-written adjoint of the surrogate J (spec 1.6) with respect to w, in five launches
 //   prepare   per problem  B = L^-T (I - Sigma_v) [M x M],  a = L^-T mu_v [M]
 //   tiles     per task     kbar = B V alpha + a rho' [M x T]; G = kbar o k; sums over the tile's columns
+//   add_tiles              the tiles' sums, in order
 //   finish    per problem  Lbar = -tril(B S + a y'), S = V alpha V', y = V rho; dJ/dK; inducing side
 //   collect   per client   sum over realisations for log r, log l
 // and between the last two the encoder's own adjoint, from dJ/dh at columns and inducing points (and what an alignment
@@ -38,11 +39,10 @@ void prepare(const Exec& exec, const Batch& b, const Fields& f) {
         Scratch scratch(member, prepare_scratch(b));
         double* rest = scratch.take(static_cast<Index>(m) * m);
         D::gemm(member, Op::kTranspose, Op::kNone, m, m, m, -1.0, factor, m, factor, m, 0.0, rest, m);
-        team_for(member, m, [=](Index j) {
-          rest[j * (m + 1)] += 1;
-          const double* column = inverse + j * m;
-          vector[j] = lane_sum(0, m, [=](Index r) { return column[r] * mu[r]; });
-        });
+        team_for(member, m, [=](Index j) { rest[j * (m + 1)] += 1; });
+        team_column_sums(
+            member, m, m, [=](int r, int c) { return inverse[r + static_cast<Index>(c) * m] * mu[r]; },
+            [=](int c, double sum) { vector[c] = sum; });
         member.team_barrier();
         D::gemm(member, Op::kTranspose, Op::kNone, m, m, m, 1.0, inverse, m, rest, m, 0.0, square, m);
       });
@@ -111,14 +111,14 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         team_matrix_vector(
             member, m, n, v, m, [=](int c) { return rho[c]; }, f.task_vector.data() + b.task_vector(task));
         // G and its sums over columns and rows.
-        team_for(member, n, [=](Index c) {
-          Real* own = g + c * m;
-          const Real* kernel = k + c * m;
-          const double factor = rho[c];
-          FEDPP_INDEPENDENT
-          for (int r = 0; r < m; ++r) own[r] = static_cast<Real>((own[r] + vector[r] * factor) * kernel[r]);
-          column_sum[c] = lane_sum(0, m, [=](Index r) { return own[r]; });
+        team_for_2d(member, m, n, [=](int r, int c) {
+          const Index at = r + static_cast<Index>(c) * m;
+          g[at] = static_cast<Real>((g[at] + vector[r] * rho[c]) * k[at]);
         });
+        member.team_barrier();
+        team_column_sums(
+            member, m, n, [=](int r, int c) { return static_cast<double>(g[r + static_cast<Index>(c) * m]); },
+            [=](int c, double sum) { column_sum[c] = sum; });
         member.team_barrier();
         team_matrix_vector(member, m, n, g, m, [](int) { return 1.0; }, f.task_rowsum.data() + b.task_vector(task));
         D::gemm(member, Op::kNone, Op::kTranspose, d, m, n, 1, h_real, d, g, m, 0, weighted_real, d);
@@ -139,6 +139,33 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
           f.task_scalars(2 * task) = log_variance;
           f.task_scalars(2 * task + 1) = log_lengthscale;
         }
+      });
+}
+
+/// Per problem and slab of entries: the sum of what tiles() left of the mini-batch's tiles, in the place of the first
+/// tile's.
+void add_tiles(const Exec& exec, const Batch& b, const Fields& f) {
+  const int widest = b.most_inducing > b.most_width ? b.most_inducing : b.most_width;
+  const int parts = slabs(static_cast<Index>(b.most_inducing) * widest);
+  Kokkos::parallel_for(
+      "fedpp::adjoint::add_tiles"_label, team_policy(exec, b.problems * parts), KOKKOS_LAMBDA(const Member& member) {
+        const int problem = member.league_rank() / parts, slab = member.league_rank() % parts;
+        const int i = b.problem_realisation(problem), sample = b.problem_sample(problem);
+        if (f.step_taken(b.client(i)) == 0) return;
+        const int first = b.tile_begin(i), tiles = b.tile_begin(i + 1) - first;
+        if (tiles == 0) return;
+        const auto add = [&](Index entries, const Array<double>& array, const auto& offset) {
+          const auto place = [&](int k) { return array.data() + offset(b.tile_task(first + k) + sample); };
+          const auto selected = [&](int k) { return f.tile_scale(first + k) != 0 ? place(k) : nullptr; };
+          const Index begin = slab * kSlab, end = begin + kSlab < entries ? begin + kSlab : entries;
+          team_add_parts(member, begin, end, tiles, selected, place(0));
+        };
+        const Index m = b.inducing(i), d = b.encoder(b.client(i)).dimension;
+        add(m * m, f.task_square, b.task_square);
+        add(d * m, f.task_embedding, b.task_embedding);
+        add(m, f.task_vector, b.task_vector);
+        add(m, f.task_rowsum, b.task_vector);
+        add(2, f.task_scalars, [](Index task) { return 2 * task; });
       });
 }
 
@@ -178,31 +205,22 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
         double* ones = scratch.take(m);
         double* hg = scratch.take(static_cast<Index>(d) * m);
         double* hbar = f.inducing_embedding_adjoint.data() + b.inducing_embedding(problem);  // [D x M]
-        const int tile_begin = b.tile_begin(i), tile_end = b.tile_begin(i + 1);
-        team_for(member, mm, [=](Index at) { s[at] = 0; });
+        const bool any = b.tile_begin(i) < b.tile_begin(i + 1);
+        const int task = any ? b.tile_task(b.tile_begin(i)) + sample : 0;  // where add_tiles() left the sums
+        const double* square = any ? f.task_square.data() + b.task_square(task) : nullptr;
+        const double* vector = any ? f.task_vector.data() + b.task_vector(task) : nullptr;
+        const double* rows = any ? f.task_rowsum.data() + b.task_vector(task) : nullptr;
+        const double* embedding = any ? f.task_embedding.data() + b.task_embedding(task) : nullptr;
+        team_for_2d(member, m, m, [=](int r, int c) {  // only the lower triangle was formed
+          const int low = r > c ? r : c, high = r > c ? c : r;
+          s[r + static_cast<Index>(c) * m] = any ? square[low + static_cast<Index>(high) * m] : 0;
+        });
         team_for(member, m, [=](Index at) {
-          y[at] = rowsum[at] = 0;
+          y[at] = any ? vector[at] : 0;
+          rowsum[at] = any ? rows[at] : 0;
           ones[at] = 1;
         });
-        team_for(member, static_cast<Index>(d) * m, [=](Index at) { hg[at] = 0; });
-        for (int tile = tile_begin; tile < tile_end; ++tile) {  // each is read once, from front to back
-          if (f.tile_scale(tile) == 0) continue;
-          const int task = b.tile_task(tile) + sample;
-          const double* square = f.task_square.data() + b.task_square(task);
-          const double* vector = f.task_vector.data() + b.task_vector(task);
-          const double* rows = f.task_rowsum.data() + b.task_vector(task);
-          const double* embedding = f.task_embedding.data() + b.task_embedding(task);
-          team_for(member, mm, [=](Index at) { s[at] += square[at]; });
-          team_for(member, m, [=](Index at) {
-            y[at] += vector[at];
-            rowsum[at] += rows[at];
-          });
-          team_for(member, static_cast<Index>(d) * m, [=](Index at) { hg[at] += embedding[at]; });
-        }
-        member.team_barrier();
-        team_for_2d(member, m, m, [=](int r, int c) {  // only the lower triangle was formed
-          if (r < c) s[r + static_cast<Index>(c) * m] = s[c + static_cast<Index>(r) * m];
-        });
+        team_for(member, static_cast<Index>(d) * m, [=](Index at) { hg[at] = any ? embedding[at] : 0; });
         member.team_barrier();
 
         // Lbar = -tril(B S + a y')
@@ -239,15 +257,8 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
         const double lengthscale =
             -team_sum(member, static_cast<Index>(d) * m, [&](Index j) { return hz[j] * hbar[j]; });
         if (member.team_rank() == 0) {
-          double log_variance = zz, log_lengthscale = lengthscale;
-          for (int tile = tile_begin; tile < tile_end; ++tile) {
-            if (f.tile_scale(tile) == 0) continue;
-            const Index task = b.tile_task(tile) + sample;
-            log_variance += f.task_scalars(2 * task);
-            log_lengthscale += f.task_scalars(2 * task + 1);
-          }
-          f.problem_scalars(2 * problem) = log_variance;
-          f.problem_scalars(2 * problem + 1) = log_lengthscale;
+          f.problem_scalars(2 * problem) = zz + (any ? f.task_scalars(2 * task) : 0);
+          f.problem_scalars(2 * problem + 1) = lengthscale + (any ? f.task_scalars(2 * task + 1) : 0);
         }
       });
 }
@@ -289,6 +300,7 @@ void adjoint(const Exec& exec, const Batch& batch, const Fields& fields, Encoder
   with_dense([&]<class D>() {
     prepare<D>(exec, batch, fields);
     with_precision(batch, [&]<class Real>() { tiles<D, Real>(exec, batch, fields); });
+    add_tiles(exec, batch, fields);
     finish<D>(exec, batch, fields);
   });
   if (alignment) align(exec, batch, fields, *alignment);

@@ -4,6 +4,8 @@
 //   align   per task    the direction, to every column that has the type
 #include "gpu/alignment.hpp"
 
+#include "gpu/team.hpp"
+
 namespace fedpp::gpu {
 
 namespace {

@@ -1,6 +1,7 @@
 // Polya-Gamma augmentation at the columns, and what follows from its sums: m, nu, ELBO, surrogate (spec 1.3 to 1.6).
 #include "gpu/kernels.hpp"
 #include "gpu/polya_gamma.hpp"
+#include "gpu/team.hpp"
 
 namespace fedpp::gpu {
 
@@ -101,28 +102,28 @@ void update_offset(const Exec& exec, const Batch& b, const Fields& f, double pre
 
 void elbo(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
+      "fedpp::augmentation::divergence"_label, team_policy(exec, b.realisations), KOKKOS_LAMBDA(const Member& member) {
+        // KL[q(v) || N(0, I)], Sigma_v = F'F: trace |F|^2, log-determinant 2 sum log F_jj.
+        const int i = member.league_rank(), m = b.inducing(i);
+        const double* mu = f.v_mean.data() + b.vector(i);
+        const double* factor = f.v_factor.data() + b.square(i);
+        const double twice = team_sum(member, m, [=](Index c) {
+          const double* column = factor + c * m;
+          double sum = mu[c] * mu[c] - 2 * math::log(column[c]) - 1;
+          for (int row = static_cast<int>(c); row < m; ++row) sum += column[row] * column[row];
+          return sum;
+        });
+        if (member.team_rank() == 0) f.v_divergence(i) = 0.5 * twice;
+      });
+  Kokkos::parallel_for(
       "fedpp::augmentation::elbo"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
         const int client = member.league_rank();
         const double events = client_sum(member, b, f, client, kSumEvents);
         const double exposure = client_sum(member, b, f, client, kSumExposure);
         double bound = client_sum(member, b, f, client, kSumBound);
         const int begin = b.client_realisations(client);
-        // KL[q(v) || N(0, I)], Sigma_v = F'F: trace |F|^2, log-determinant 2 sum log F_jj.
-        bound -= team_sum(member, b.client_realisations(client + 1) - begin, [&](Index r) {
-          const int i = static_cast<int>(begin + r);
-          const int m = b.inducing(i);
-          const double* mu = f.v_mean.data() + b.vector(i);
-          const double* factor = f.v_factor.data() + b.square(i);
-          double twice = -m;
-          for (int c = 0; c < m; ++c) {
-            for (int row = c; row < m; ++row) {
-              const double entry = factor[row + static_cast<Index>(c) * m];
-              twice += entry * entry;
-            }
-            twice += mu[c] * mu[c] - 2 * math::log(factor[c + static_cast<Index>(c) * m]);
-          }
-          return 0.5 * twice;
-        });
+        bound -= team_sum(member, b.client_realisations(client + 1) - begin,
+                          [&](Index r) { return f.v_divergence(begin + r); });
         if (member.team_rank() == 0)
           f.elbo(client) = bound + events * math::log(f.rate(client)) - f.rate(client) * exposure;
       });

@@ -48,6 +48,8 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
     posterior.push_back(advance(total.posterior, p));
     batch.most_width = std::max(batch.most_width, c.encoder.dimension);
     batch.most_inputs = std::max(batch.most_inputs, c.encoder.inputs);
+    batch.most_samples = std::max(batch.most_samples, c.samples);
+    batch.most_weights = std::max(batch.most_weights, c.encoder.weights());
   }
 
   Ints client, inducing, columns, first_problem, tile_begin{0};

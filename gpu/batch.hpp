@@ -41,6 +41,7 @@ struct Batch {
   int clients = 0, realisations = 0, problems = 0, tiles = 0, tasks = 0;
   int pieces = 0, piece_tasks = 0, streams = 0;
   int most_inducing = 0, most_width = 0, most_tile = 0, most_piece = 0, most_inputs = 0;  ///< for sizes of scratch
+  int most_samples = 0, most_weights = 0;                                                 ///< for sizes of leagues
 
   Precision precision = Precision::kDouble;
 

@@ -124,12 +124,6 @@ FEDPP_PRODUCTS(double)
 FEDPP_PRODUCTS(float)
 #undef FEDPP_PRODUCTS
 
-void BlasDense::trsm(const Member& member, Op op, int m, int n, const double* l, int ldl, double* b, int ldb) {
-  const double one = 1;
-  if (member.team_rank() == 0 && n > 0) dtrsm_("L", "L", text(op), "N", &m, &n, &one, l, &ldl, b, &ldb);
-  member.team_barrier();
-}
-
 int BlasDense::potrf(const Member& member, int m, double* a, int lda) {
   int info = 0;
   if (member.team_rank() == 0) {
@@ -140,6 +134,16 @@ int BlasDense::potrf(const Member& member, int m, double* a, int lda) {
   }
   member.team_broadcast(info, 0);
   return info;
+}
+
+void BlasDense::invert_lower(const Member& member, int m, const double* l, double* inverse) {
+  if (member.team_rank() == 0) {
+    const double one = 1;
+    for (int c = 0; c < m; ++c)
+      for (int r = 0; r < m; ++r) inverse[r + static_cast<Index>(c) * m] = r == c ? 1 : 0;
+    dtrsm_("L", "L", "N", "N", &m, &m, &one, l, &m, inverse, &m);
+  }
+  member.team_barrier();
 }
 
 #endif

@@ -52,6 +52,22 @@ std::string describe() {
 
 }  // namespace
 
+int device_count() {
+#if defined(KOKKOS_ENABLE_CUDA)
+  int count = 0;
+  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+#endif
+  return 0;
+}
+
+double free_device_mb() {
+#if defined(KOKKOS_ENABLE_CUDA)
+  std::size_t free = 0, total = 0;
+  if (cudaMemGetInfo(&free, &total) == cudaSuccess) return 1e-6 * static_cast<double>(free);
+#endif
+  return 4096;  // unknown: a share that every device of a cluster has
+}
+
 std::vector<int> usable_cores() {
   std::vector<int> cores;
 #if defined(KOKKOS_ENABLE_OPENMP)

@@ -13,6 +13,12 @@ struct Device {
   int threads = 1;    ///< that kernels run on where the device is the host
 };
 
+/// Devices that this process may choose from; 0 where kernels run on the host, or where Kokkos is to choose (HIP).
+int device_count();
+
+/// What is free of the device's memory.
+double free_device_mb();
+
 /// Writes a pattern of `words` 64-bit words into device memory, changes it by a kernel, brings it back and compares. On
 /// a host, too: cheap, and the same path. Needs a Runtime.
 Device examine_device(std::int64_t words = 1 << 20);

@@ -48,7 +48,7 @@ void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit,
         }
         // V = L^-1 k and the adjoint's solves are products with the inverse: several times faster than solves, and no
         // less exact here (|L^-1| is at most the root of 1 / jitter).
-        invert_lower<D>(member, m, l, f.inverse.data() + b.problem_square(problem));
+        D::invert_lower(member, m, l, f.inverse.data() + b.problem_square(problem));
         if (member.team_rank() == 0) {
           double smallest = l[0];
           for (int j = 1; j < (info ? info : m); ++j) smallest = math::fmin(smallest, l[j * (m + 1)]);

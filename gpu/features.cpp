@@ -41,11 +41,15 @@ void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_
                      f.inducing_embedding.data() + b.inducing_embedding(problem), n, h, k,
                      scratch.take(rbf_scratch(d, m, n)));
         D::triangle_times(member, m, n, f.inverse.data() + b.problem_square(problem), m, k, m, v, m);
-        team_for(member, n, [=](Index column) {
-          const double* x = v + column * m;
-          const double explained = lane_sum(0, m, [=](Index j) { return x[j] * x[j]; });
-          unexplained[column] = math::fmax(variance - explained, 0.0);  // >= 0 up to rounding
-        });
+        team_column_sums(
+            member, m, n,
+            [=](int r, int c) {
+              const double x = v[r + static_cast<Index>(c) * m];
+              return x * x;
+            },
+            [=](int c, double explained) {
+              unexplained[c] = math::fmax(variance - explained, 0.0);
+            });  // up to rounding
         deliver(member, entries, k, kept_k);
         deliver(member, entries, v, kept_v);
       });
@@ -79,12 +83,16 @@ void run_moments(const Exec& exec, const Batch& b, const Fields& f, bool batch_o
         const Real* factor = rounded<Real>(member, static_cast<Index>(m) * m, f.v_factor.data() + b.square(i), scratch);
         member.team_barrier();
         D::triangle_times(member, m, n, factor, m, v, m, fv, m);
-        team_for(member, n, [=](Index column) {
-          const Real* x = v + column * m;
-          const Real* y = fv + column * m;
-          mean[column] = lane_sum(0, m, [=](Index j) { return x[j] * mu[j]; });
-          s[column] = unexplained[column] + lane_sum(0, m, [=](Index j) { return static_cast<double>(y[j]) * y[j]; });
-        });
+        team_column_sums(
+            member, m, n, [=](int r, int c) { return v[r + static_cast<Index>(c) * m] * mu[r]; },
+            [=](int c, double sum) { mean[c] = sum; });
+        team_column_sums(
+            member, m, n,
+            [=](int r, int c) {
+              const double y = fv[r + static_cast<Index>(c) * m];
+              return y * y;
+            },
+            [=](int c, double sum) { s[c] = unexplained[c] + sum; });
       });
 }
 

@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "gpu/team.hpp"
+
 namespace fedpp::gpu {
 
 namespace {
@@ -26,6 +28,7 @@ Fields make_fields(const Batch& batch, bool with_gradient) {
   f.weights = doubles("weights", n.weights);
   f.v_mean = Array<double>("v_mean", n.vector);
   f.v_factor = Array<double>("v_factor", n.square);
+  f.v_divergence = Array<double>("v_divergence", batch.realisations);
   f.rate = Array<double>("rate", batch.clients);
   f.offset = Array<double>("offset", batch.clients);
   f.inducing_embedding = doubles("inducing_embedding", n.inducing_embedding);
@@ -88,7 +91,7 @@ Index field_doubles(const ClientExtent& client, const RealisationExtent& realisa
   const Index tiles = (n + tile_columns() - 1) / tile_columns(), streams = realisation.streams.size();
   const Index pieces = tiles + (m + tile_columns() - 1) / tile_columns();
   const Index tokens = std::accumulate(realisation.streams.begin(), realisation.streams.end(), Index{0});
-  Index total = n * (7 + inputs) + m * (1 + inputs) + tokens * (1 + inputs) + m * m +
+  Index total = 1 + n * (7 + inputs) + m * (1 + inputs) + tokens * (1 + inputs) + m * m +
                 s * (3 * m * m + d * m + d * n + (client.precision == Precision::kMixed ? 1 : 2) * m * n + 3 * n) +
                 tiles * (m * m + m + kTileSums);
   total +=

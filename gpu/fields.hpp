@@ -36,6 +36,7 @@ struct Fields {
   // variational posterior of the latent function, rate bound, prior mean
   Array<double> v_mean;        // [vector]    mu_v                              (update_variational)
   Array<double> v_factor;      // [square]    F lower, Sigma_v = F' F           (update_variational)
+  Array<double> v_divergence;  // [realisation] KL[q(v) || N(0, I)]             (elbo)
   Array<double> rate, offset;  // [client]    m, nu                             (update_rate, update_offset)
   // kernel matrices
   Array<double> inducing_embedding;    // [inducing_embedding] h(z)                 (embed)

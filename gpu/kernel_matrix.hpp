@@ -14,10 +14,13 @@ KOKKOS_INLINE_FUNCTION Index rbf_scratch(int dimension, int m, int n) {
 /// factor |h|^2 of n columns of h[D x n].
 KOKKOS_INLINE_FUNCTION void squared_norms(const Member& member, int dimension, int n, double factor, const double* h,
                                           double* norms) {
-  team_for(member, n, [=](Index i) {
-    const double* column = h + i * dimension;
-    norms[i] = factor * lane_sum(0, dimension, [=](Index d) { return column[d] * column[d]; });
-  });
+  team_column_sums(
+      member, dimension, n,
+      [=](int d, int i) {
+        const double x = h[d + static_cast<Index>(i) * dimension];
+        return x * x;
+      },
+      [=](int i, double sum) { norms[i] = factor * sum; });
 }
 
 /// k[m x n] = kappa(a, b) of embeddings a[D x m], b[D x n]; scratch: rbf_scratch(). One dimension takes differences,

@@ -19,8 +19,14 @@ int team_size() {
 }
 
 Policy team_policy(const Exec& exec, int league, Index scratch) {
+  // Shared memory of a device up to a size that leaves a multiprocessor room for three teams; global memory beyond, and
+  // on hosts, where it is all one. Scratch asks for them in this order.
+  constexpr int kMostShared = 64 << 10;
   Policy policy(exec, league, team_size());
-  if (scratch > 0) policy.set_scratch_size(1, Kokkos::PerTeam(static_cast<int>(scratch * sizeof(double)) + 64));
+  if (scratch <= 0) return policy;
+  const int bytes = static_cast<int>(scratch * sizeof(double)) + 64;
+  const bool shared = !kHostBackend && bytes <= std::min<int>(kMostShared, Policy::scratch_size_max(0));
+  policy.set_scratch_size(shared ? 0 : 1, Kokkos::PerTeam(bytes));
   return policy;
 }
 

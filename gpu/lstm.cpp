@@ -74,11 +74,10 @@ KOKKOS_INLINE_FUNCTION void gather_hidden(const Member& member, const Lstm& s, i
                                           const Step& step) {
   const int width = s.width, base = 2 * width * layer;
   double* out = step.h;
-  team_for(member, n, [=, &state](Index c) {
+  team_for_columns(member, width + 1, n, [=, &state](int c) {
     const double* h = state(c) + base;
-    double* column = out + c * (width + 1);
-    for (int r = 0; r < width; ++r) column[r] = h[r];
-    column[width] = 1;
+    double* column = out + static_cast<Index>(c) * (width + 1);
+    return [=](int r) { column[r] = r < width ? h[r] : 1; };
   });
   member.team_barrier();
 }
@@ -93,9 +92,10 @@ KOKKOS_INLINE_FUNCTION void hidden_parts(const Member& member, const Lstm& s, co
     gather_hidden(member, s, layer, n, state, step);
     D::gemm(member, Op::kNone, Op::kNone, gates, n, s.width + 1, 1.0, w + s.hidden_weight(layer), gates, step.h,
             s.width + 1, 0.0, z, gates);
-    team_for(member, n, [=, &hidden](Index c) {
+    team_for_columns(member, gates, n, [=, &hidden](int c) {
       double* out = hidden(c) + gates * layer;
-      for (int u = 0; u < gates; ++u) out[u] = z[c * gates + u];
+      const double* column = z + static_cast<Index>(c) * gates;
+      return [=](int u) { out[u] = column[u]; };
     });
     member.team_barrier();
   }
@@ -109,33 +109,38 @@ KOKKOS_INLINE_FUNCTION void advance(const Member& member, const Lstm& s, const d
                                     const Type& type, const Step& step) {
   const int width = s.width, state = s.state(), own = s.inputs + (tokens ? s.type_width : 0);
   double *next = step.next, *x = step.x;
-  team_for(member, n, [=, &input, &type](Index c) {
-    double* column = x + c * own;
+  team_for_columns(member, own, n, [=, &input, &type](int c) {
+    double* column = x + static_cast<Index>(c) * own;
     const double* from = input(c);
-    for (int r = 0; r < s.inputs; ++r) column[r] = from[r];
-    for (int r = s.inputs; r < own; ++r) column[r] = w[s.type_width * type(c) + r - s.inputs];
+    const double* embedded = own > s.inputs ? w + s.type_width * type(c) : nullptr;
+    return [=](int r) { column[r] = r < s.inputs ? from[r] : embedded[r - s.inputs]; };
   });
   for (int layer = 0; layer < s.layers; ++layer) {
     const int base = 2 * width * layer;
     double* z = step.z + static_cast<Index>(4 * width * layer) * n;
-    team_for(member, n, [=, &hidden](Index c) {
+    team_for_columns(member, 4 * width, n, [=, &hidden](int c) {
       const double* part = hidden(c) + 4 * width * layer;
-      for (int u = 0; u < 4 * width; ++u) z[c * 4 * width + u] = part[u];
+      double* column = z + static_cast<Index>(c) * 4 * width;
+      return [=](int u) { column[u] = part[u]; };
     });
     member.team_barrier();
     D::gemm(member, Op::kNone, Op::kNone, 4 * width, n, layer == 0 ? own : width, 1.0, w + s.weight(layer), 4 * width,
             layer == 0 ? x : next + base - 2 * width, layer == 0 ? own : state, 1.0, z, 4 * width);
-    team_for(member, n, [=, &previous](Index c) {
-      double* gates = z + c * 4 * width;
+    team_for_columns(member, width, n, [=, &previous](int c) {
+      double* gates = z + static_cast<Index>(c) * 4 * width;
       const double* c_before = previous(c) + base + width;
-      double* h = next + c * state + base;
-      for (int u = 0; u < 2 * width; ++u) gates[u] = sigmoid(gates[u]);
-      for (int u = 2 * width; u < 3 * width; ++u) gates[u] = fast_tanh(gates[u]);
-      for (int u = 3 * width; u < 4 * width; ++u) gates[u] = sigmoid(gates[u]);
-      FEDPP_INDEPENDENT
-      for (int u = 0; u < width; ++u) h[width + u] = gates[width + u] * c_before[u] + gates[u] * gates[2 * width + u];
-      FEDPP_INDEPENDENT
-      for (int u = 0; u < width; ++u) h[u] = gates[3 * width + u] * fast_tanh(h[width + u]);
+      double* h = next + static_cast<Index>(c) * state + base;
+      return [=](int u) {
+        const double i = sigmoid(gates[u]), f = sigmoid(gates[width + u]);
+        const double g = fast_tanh(gates[2 * width + u]), o = sigmoid(gates[3 * width + u]);
+        const double cell = f * c_before[u] + i * g;
+        gates[u] = i;
+        gates[width + u] = f;
+        gates[2 * width + u] = g;
+        gates[3 * width + u] = o;
+        h[width + u] = cell;
+        h[u] = o * fast_tanh(cell);
+      };
     });
     member.team_barrier();
   }
@@ -153,14 +158,13 @@ KOKKOS_INLINE_FUNCTION void advance_adjoint(const Member& member, const Lstm& s,
   for (int layer = s.layers - 1; layer >= 0; --layer) {
     const int base = 2 * width * layer;
     double* z = step.z + static_cast<Index>(4 * width * layer) * n;
-    team_for(member, n, [=, &previous, &back](Index c) {
-      double* gates = z + c * 4 * width;
+    team_for_columns(member, width, n, [=, &previous, &back](int c) {
+      double* gates = z + static_cast<Index>(c) * 4 * width;
       const double* c_before = previous(c) + base + width;
-      const double* c_next = next + c * state + base + width;
-      const double* h_bar = next_adjoint + c * state + base;
+      const double* c_next = next + static_cast<Index>(c) * state + base + width;
+      const double* h_bar = next_adjoint + static_cast<Index>(c) * state + base;
       double* out = back(c) + 5 * width * layer;
-      FEDPP_INDEPENDENT
-      for (int u = 0; u < width; ++u) {
+      return [=](int u) {
         const double i = gates[u], f = gates[width + u], g = gates[2 * width + u], o = gates[3 * width + u];
         const double t = fast_tanh(c_next[u]);
         const double c_bar = h_bar[width + u] + h_bar[u] * o * (1 - t * t);
@@ -169,7 +173,7 @@ KOKKOS_INLINE_FUNCTION void advance_adjoint(const Member& member, const Lstm& s,
         out[width + u] = gates[width + u] = c_bar * c_before[u] * f * (1 - f);
         out[2 * width + u] = gates[2 * width + u] = c_bar * i * (1 - g * g);
         out[3 * width + u] = gates[3 * width + u] = h_bar[u] * t * o * (1 - o);
-      }
+      };
     });
     member.team_barrier();
     D::gemm(member, Op::kNone, Op::kTranspose, 4 * width, layer == 0 ? own : width, n, 1.0, z, 4 * width,
@@ -258,9 +262,10 @@ void embed_histories(const Exec& exec, const Batch& b, const Fields& f, const Wo
                 return f.token_input.data() + b.stream_input(active[c]) + static_cast<Index>(j) * s.inputs;
               },
               [=](Index c) { return s.type_width > 0 ? f.token_type(b.stream_token(active[c]) + j) : -1; }, step);
-          team_for(member, going_on, [=](Index c) {
+          team_for_columns(member, s.state(), going_on, [=](int c) {
             double* next = k.memory.data() + slot(active[c], j + 1) * k.stride;
-            for (int r = 0; r < s.state(); ++r) next[r] = step.next[c * s.state() + r];
+            const double* from = step.next + static_cast<Index>(c) * s.state();
+            return [=](int r) { next[r] = from[r]; };
           });
           member.team_barrier();
         }

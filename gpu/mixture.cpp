@@ -1,5 +1,7 @@
 #include "gpu/mixture.hpp"
 
+#include "gpu/team.hpp"
+
 namespace fedpp::gpu {
 
 namespace {

@@ -4,7 +4,7 @@
 // 6e-8 of its entries, however ill K(z,z) is conditioned.
 #pragma once
 
-#include "gpu/kokkos.hpp"
+#include "gpu/team.hpp"
 
 namespace fedpp::gpu {
 

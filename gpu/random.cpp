@@ -2,6 +2,7 @@
 // client number, round, epoch, step and what the numbers are for.
 #include "gpu/kernels.hpp"
 #include "gpu/philox.hpp"
+#include "gpu/team.hpp"
 
 namespace fedpp::gpu {
 

@@ -1,6 +1,7 @@
 #include "gpu/runtime.hpp"
 
 #include "gpu/dense.hpp"
+#include "gpu/device.hpp"
 
 #if defined(__GLIBC__)
 #include <malloc.h>
@@ -26,15 +27,12 @@ Runtime::Runtime(int node_rank, const std::string& dense) : mine_(!Kokkos::is_in
 #if KOKKOS_VERSION >= 30700
     Kokkos::InitializationSettings settings;
     settings.set_disable_warnings(true);
-    if constexpr (!kHostBackend) {
-      settings.set_map_device_id_by("mpi_rank");  // the launcher's node-local rank
-      (void)node_rank;
-    }
+    if (const int devices = device_count()) settings.set_device_id(node_rank % devices);
     Kokkos::initialize(settings);
 #else
     Kokkos::InitArguments arguments;
     arguments.disable_warnings = true;
-    if (!kHostBackend) arguments.device_id = node_rank;
+    if (const int devices = device_count()) arguments.device_id = node_rank % devices;
     Kokkos::initialize(arguments);
 #endif
   }
@@ -48,7 +46,7 @@ Runtime::~Runtime() {
 
 bool on_host() { return kHostBackend; }
 
-double default_workspace_mb() { return kHostBackend ? 8.0 * Exec().concurrency() : 1024.0; }
+double default_workspace_mb() { return kHostBackend ? 8.0 * Exec().concurrency() : 0.25 * free_device_mb(); }
 
 std::string backend_description() {
   const int threads = static_cast<int>(Exec().concurrency());

@@ -22,8 +22,8 @@ class Runtime {
 bool on_host();
 
 /// Work space of a block of clients where none is asked for (backend.workspace_mb = 0): 8 MB a thread on a host, so
-/// that what one step writes is still in a cache when the next one reads it (bench/README.md), 1024 MB on a GPU, which
-/// wants many clients at a time.
+/// that what one step writes is still in a cache when the next one reads it (bench/README.md), a quarter of what is
+/// free on a GPU, which wants many clients at a time.
 double default_workspace_mb();
 
 /// Execution space, threads and the dense implementation, in words: "Serial, 1 thread, vendor BLAS".

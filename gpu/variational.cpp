@@ -66,12 +66,29 @@ void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
       });
 }
 
+/// Per realisation and slab of entries: the sum of its tiles' shares, in the first tile's place.
+void add_tiles(const Exec& exec, const Batch& b, const Fields& f) {
+  const int parts = slabs(static_cast<Index>(b.most_inducing) * b.most_inducing);
+  Kokkos::parallel_for(
+      "fedpp::variational::add_tiles"_label, team_policy(exec, b.realisations * parts),
+      KOKKOS_LAMBDA(const Member& member) {
+        const int i = member.league_rank() / parts, slab = member.league_rank() % parts;
+        const int first = b.tile_begin(i), tiles = b.tile_begin(i + 1) - first;
+        if (tiles < 2) return;
+        const Index m = b.inducing(i), end = (slab + 1) * kSlab < m * m ? (slab + 1) * kSlab : m * m;
+        const auto square = [&](int k) { return f.tile_square.data() + b.tile_square(first + k); };
+        const auto vector = [&](int k) { return f.tile_vector.data() + b.tile_vector(first + k); };
+        team_add_parts(member, slab * kSlab, end, tiles, square, square(0));
+        if (slab == 0) team_add_parts(member, 0, m, tiles, vector, vector(0));
+      });
+}
+
 // Per team: the precision and then its factor's inverse [M x M], right-hand side [M].
 KOKKOS_INLINE_FUNCTION Index solve_scratch(const Batch& b) {
   return static_cast<Index>(b.most_inducing) * (b.most_inducing + 2);
 }
 
-/// Per realisation: A = I + sum of tiles = Lp Lp', F = Lp^-1, mu_v = F' F b.
+/// Per realisation: A = I + the tiles' sum = Lp Lp', F = Lp^-1, mu_v = F' F b.
 template <class D>
 void solve(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
@@ -83,22 +100,21 @@ void solve(const Exec& exec, const Batch& b, const Fields& f) {
         double* a = scratch.take(static_cast<Index>(m) * m);
         double* rhs = scratch.take(m);
         double* half = scratch.take(m);
-        const int tile_begin = b.tile_begin(i), tile_end = b.tile_begin(i + 1);
-        team_for_2d(member, m, m, [=](int r, int c) { a[r + static_cast<Index>(c) * m] = r == c ? 1 : 0; });
-        team_for(member, m, [=](Index r) { rhs[r] = 0; });
-        member.team_barrier();
-        for (int tile = tile_begin; tile < tile_end; ++tile) {  // each is read once, from front to back
-          const double* square = f.tile_square.data() + b.tile_square(tile);
-          const double* vector = f.tile_vector.data() + b.tile_vector(tile);
-          team_for(member, static_cast<Index>(m) * m, [=](Index at) { a[at] += square[at]; });
-          team_for(member, m, [=](Index r) { rhs[r] += vector[r]; });
-        }
+        const int tile = b.tile_begin(i);
+        const bool any = tile < b.tile_begin(i + 1);
+        const double* square = any ? f.tile_square.data() + b.tile_square(tile) : nullptr;
+        const double* vector = any ? f.tile_vector.data() + b.tile_vector(tile) : nullptr;
+        team_for_2d(member, m, m, [=](int r, int c) {
+          const Index at = r + static_cast<Index>(c) * m;
+          a[at] = (r == c ? 1 : 0) + (any ? square[at] : 0);
+        });
+        team_for(member, m, [=](Index r) { rhs[r] = any ? vector[r] : 0; });
         member.team_barrier();
         // A >= I: this fails only where a failed problem has filled V with what is not finite; info of factorise()
         // tells.
         D::potrf(member, m, a, m);
         double* factor = f.v_factor.data() + b.square(i);
-        invert_lower<D>(member, m, a, factor);
+        D::invert_lower(member, m, a, factor);
         double* mu = f.v_mean.data() + b.vector(i);
         team_for(member, m, [=](Index r) {
           double sum = 0;
@@ -106,11 +122,9 @@ void solve(const Exec& exec, const Batch& b, const Fields& f) {
           half[r] = sum;
         });
         member.team_barrier();
-        team_for(member, m, [=](Index c) {
-          double sum = 0;
-          for (int r = static_cast<int>(c); r < m; ++r) sum += factor[r + c * m] * half[r];
-          mu[c] = sum;
-        });
+        team_column_sums(
+            member, m, m, [=](int r, int c) { return factor[r + static_cast<Index>(c) * m] * half[r]; },
+            [=](int c, double sum) { mu[c] = sum; });
       });
 }
 
@@ -126,6 +140,7 @@ Cost variational_cost(const ClientExtent& c, const RealisationExtent& r) {
 void update_variational(const Exec& exec, const Batch& batch, const Fields& fields) {
   with_dense([&]<class D>() {
     with_precision(batch, [&]<class Real>() { accumulate<D, Real>(exec, batch, fields); });
+    add_tiles(exec, batch, fields);
     solve<D>(exec, batch, fields);
   });
 }

@@ -1,6 +1,5 @@
-// The envelope of a checkpoint: one HDF5 file whose user block holds a text header with a checksum of all that follows.
-// HDF5 can crash, hang or hand back wrong numbers on a damaged file, so verify() reads the file plainly before HDF5 may
-// open it. Layout: io/README.md. What the arrays inside mean is the caller's.
+// Checkpoints by their names in a folder: listed, the newest intact one, old ones deleted. The files are sealed
+// (io/sealed_file.hpp); what the arrays inside mean is the caller's.
 #pragma once
 
 #include <cstdint>
@@ -8,28 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "io/hdf5.hpp"
+#include "io/sealed_file.hpp"
 
 namespace fedpp::io {
 
-inline constexpr std::uint64_t kCheckpointHeaderBytes = 512;
-inline constexpr int kCheckpointFormat = 1;
-
-/// A new HDF5 file with room for the header. Fill it, close() it, then commit() it.
-File create_checkpoint(const std::string& path);
-
-/// Computes the checksum of a closed file, writes the header, flushes file and folder to disk.
-void seal(const std::string& path);
-
-/// Throws io::Error, naming path and reason, unless the file is as sealed: foreign, not sealed, newer format,
-/// truncated, longer, altered.
-void verify(const std::string& path);
-
-/// verify(), then opens for reading.
-File open_checkpoint(const std::string& path);
-
-/// seal(temporary), rename to `final_path` (replacing), flush the folder.
-void commit(const std::string& temporary, const std::string& final_path);
+inline constexpr SealedKind kCheckpoint{"fedpp checkpoint", 1, "a checkpoint of fedpp", ""};
 
 struct CheckpointEntry {
   std::int64_t round = 0;

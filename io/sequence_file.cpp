@@ -4,9 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
+#include <string_view>
 #include <unordered_set>
 
-#include "io/atomic_file.hpp"
 #include "io/event_checks.hpp"
 #include "io/suffix.hpp"
 
@@ -22,7 +23,7 @@ constexpr std::int64_t kBlockEvents = 1 << 17;
 
 struct SequenceFileWriter::State {
   State(const std::string& path, const std::vector<std::string>& sources, const std::string& time_unit)
-      : final_path(path), partial_path(path + ".partial"), file(std::make_unique<File>(File::create(partial_path))) {
+      : final_path(path), partial_path(path + ".partial"), file(std::make_unique<File>(create_unsealed(partial_path))) {
     file->set_attribute("format", kFormat);
     file->set_attribute("format_version", kFormatVersion);
     file->set_attribute("time_unit", time_unit);
@@ -69,7 +70,7 @@ struct SequenceFileWriter::State {
 
 SequenceFileWriter::SequenceFileWriter(const std::string& path, const std::vector<std::string>& sources,
                                        const std::string& time_unit) {
-  if (!has_suffix(path, ".h5") && !has_suffix(path, ".hdf5"))
+  if (!is_hdf5(path))
     throw Error(path + ": a file of sequences must be named *.h5 or *.hdf5, by which it is known when it is read");
   try {
     state_ = std::make_unique<State>(path, sources, time_unit);
@@ -131,8 +132,7 @@ void SequenceFileWriter::close() {
     s.window_ends->close();
   }
   s.file->close();
-  flush_to_disk(s.partial_path);
-  rename_durably(s.partial_path, s.final_path);
+  commit(s.partial_path, s.final_path, kSequences);
   s.file.reset();
 }
 
@@ -152,7 +152,7 @@ void require_offsets(const std::string& path, const char* name, const std::vecto
 
 /// Opens a file and makes sure that it is ours and of a version that we read.
 File open_sequences(const std::string& path) {
-  File file = File::open_read(path);
+  File file = is_sealed(path) ? open_sealed(path, kSequences) : File::open_read(path);
   if (!file.has_attribute("format") || file.attribute<std::string>("format") != kFormat)
     throw Error(path + ": is not a file of sequences made by 'fedpp import'");
   const std::int64_t version = file.attribute<std::int64_t>("format_version");
@@ -170,6 +170,13 @@ std::uint64_t extent(const File& file, const char* name) {
 }
 
 }  // namespace
+
+bool is_sealed(const std::string& path) {
+  constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
+  std::string begin(kSignature.size(), '\0');
+  std::ifstream(path, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin != kSignature;
+}
 
 SequenceFileReader::SequenceFileReader(const std::string& path) : path_(path), file_(open_sequences(path)) {
   ids_ = file_.read_vector<std::int64_t>("sequence_id");

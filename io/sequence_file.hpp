@@ -1,5 +1,5 @@
-// The HDF5 file of sequences that `fedpp import` makes (layout: io/README.md): written in one pass with bounded memory,
-// read whole or sequence by sequence, so that a rank reads only its own.
+// The HDF5 file of sequences that `fedpp import` makes (layout: io/README.md): written in one pass with bounded memory
+// and sealed, read whole or sequence by sequence, so that a rank reads only its own.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,18 @@
 #include <vector>
 
 #include "io/event_reader.hpp"
-#include "io/hdf5.hpp"
+#include "io/sealed_file.hpp"
 
 namespace fedpp::io {
 
-/// Streams sequences into PATH.partial, which close() flushes and renames to PATH. Without close() nothing is left.
+inline constexpr SealedKind kSequences{"fedpp sequences", 1, "a file of sequences made by 'fedpp import'",
+                                       "; copy or import it again"};
+
+/// Whether a file of sequences is to be verified before HDF5 opens it. One without a seal, of another program or of a
+/// fedpp older than the seal, begins as HDF5 does and is taken as it is.
+bool is_sealed(const std::string& path);
+
+/// Streams sequences into PATH.partial, which close() seals and renames to PATH. Without close() nothing is left.
 class SequenceFileWriter {
  public:
   /// `sources`: names of the files that the sequences come from; `time_unit`: its name, for tables and axes.
@@ -34,7 +41,8 @@ class SequenceFileWriter {
   std::unique_ptr<State> state_;
 };
 
-/// Reads such a file. The constructor reads and checks ids and offsets only (16 bytes a sequence, windows 8 more).
+/// Reads such a file. The constructor verifies the seal, where there is one, which reads the whole file once, then
+/// reads and checks ids and offsets (16 bytes a sequence, windows 8 more).
 /// Sequences are served from a block of events that is kept, so going upwards is fast whether all or only some are
 /// asked for. Not for several threads at once.
 class SequenceFileReader {

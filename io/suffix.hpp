@@ -14,4 +14,7 @@ inline bool has_suffix(std::string_view path, std::string_view suffix) {
                                                     [&](char s, char p) { return same(p, s); });
 }
 
+/// Whether a file of events is HDF5 by its name.
+inline bool is_hdf5(std::string_view path) { return has_suffix(path, ".h5") || has_suffix(path, ".hdf5"); }
+
 }  // namespace fedpp::io

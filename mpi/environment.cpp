@@ -16,6 +16,12 @@ int world_rank() {
   return rank;
 }
 
+/// ": " and what the program had to say; "" before.
+std::string& memory_remedy() {
+  static std::string words;
+  return words;
+}
+
 bool active() {
   int initialized = 0, finalized = 0;
   MPI_Initialized(&initialized);
@@ -43,10 +49,10 @@ bool active() {
 std::string text_of(const std::exception& error) {
   const bool memory = dynamic_cast<const std::bad_alloc*>(&error) || dynamic_cast<const std::length_error*>(&error);
   if (!memory) return error.what();
-  return std::string("memory ran out (") + error.what() +
-         "): 'fedpp train CONFIG --estimate' says what a run takes; take more nodes, fewer clients or points, or a "
-         "smaller backend.workspace_mb";
+  return std::string("memory ran out (") + error.what() + ")" + memory_remedy();
 }
+
+void set_memory_remedy(const std::string& words) { memory_remedy() = ": " + words; }
 
 void check(int code, const char* call) {
   if (code == MPI_SUCCESS) return;

@@ -23,6 +23,9 @@ struct AgreedError : Error {
 /// What an exception says; of memory that ran out, where the library's text says nothing, what can be done.
 std::string text_of(const std::exception& error);
 
+/// What can be done about memory that ran out, in the program's words: it knows its options.
+void set_memory_remedy(const std::string& words);
+
 /// Throws Error with MPI's own text unless `code` is MPI_SUCCESS. `call` names the MPI function.
 void check(int code, const char* call);
 

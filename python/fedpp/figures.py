@@ -78,6 +78,12 @@ def series(rounds, key):
     return np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
 
 
+def from_zero(axis, values):
+    """Up to a little above the largest value; the margin of Matplotlib's own limits is a share of the values' range, which may be narrow."""
+    top = np.max(values, initial=0.0)
+    axis.set_ylim(0, 1.08 * top if top > 0 else 1)
+
+
 # --- convergence -------------------------------------------------------------------------------------------------------
 
 def convergence(result, _):
@@ -379,7 +385,8 @@ def communication(result, _):
     figure, axes = plt.subplots(1, 1 + bool(kinds), figsize=(10.5 if kinds else 7.5, max(3.0, 1.0 + 0.3 * len(kinds))), squeeze=False)
     axis = axes[0, 0]
     axis.plot(x, y / 1e3, color=OURS, lw=1.4, marker="o" if len(x) <= 40 else None, ms=3.5)
-    axis.set(xlabel="communication round", ylabel="leaves rank 0 in the round (kB)", ylim=(0, None))
+    axis.set(xlabel="communication round", ylabel="leaves rank 0 in the round (kB)")
+    from_zero(axis, y / 1e3)
     axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     axis.set_title("Communication", loc="left", fontweight="bold")
     if kinds:
@@ -417,8 +424,10 @@ def communities(result, _):
     axis.set_ylabel("client, by its\nlast community")
     axis.grid(False)
     axis.set_title("Communities: one colour each within a round, numbered by first appearance", loc="left", fontweight="bold")
-    below.plot([r["round"] for r in rounds], [len(set(r["communities"]) - {-1}) for r in rounds], color=OURS, lw=1.4, marker="o", ms=3)
-    below.set(xlabel="communication round", ylabel="number", ylim=(0, None))
+    numbers = [len(set(r["communities"]) - {-1}) for r in rounds]
+    below.plot([r["round"] for r in rounds], numbers, color=OURS, lw=1.4, marker="o", ms=3)
+    below.set(xlabel="communication round", ylabel="number")
+    from_zero(below, numbers)
     for side in (below.xaxis, below.yaxis):
         side.set_major_locator(MaxNLocator(integer=True))
     return figure

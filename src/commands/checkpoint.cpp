@@ -35,7 +35,7 @@ std::vector<std::string> files_of(const std::string& path) {
 /// "" where the file is intact.
 std::string fault_of(const std::string& path) {
   try {
-    io::verify(path);
+    io::verify(path, io::kCheckpoint);
     return "";
   } catch (const io::Error& error) {
     return error.what();

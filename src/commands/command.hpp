@@ -5,10 +5,17 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 
+#include "config/error.hpp"
+
 namespace fedpp::commands {
 
 /// Does the chosen command and returns the exit code; throws on failure.
 using Action = std::function<int()>;
+
+/// A command line that cannot be meant: the same mistake on all ranks, before they know of each other.
+struct UsageError : UserError {
+  using UserError::UserError;
+};
 
 /// Exit codes.
 inline constexpr int kSuccess = 0;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -20,7 +19,6 @@
 #include "commands/status.hpp"
 #include "commands/train.hpp"
 #include "commands/version.hpp"
-#include "config/error.hpp"
 #include "config/suggestion.hpp"
 
 namespace fedpp::commands {
@@ -54,9 +52,9 @@ void refuse_unknown(const CLI::App& app, const std::string& word, const std::str
     if (names.back() == word) return;
   }
   const std::string near = config::nearest(word, names);
-  throw UserError(fmt::format("unknown {} '{}': {}", kind, word,
-                              near.empty() ? fmt::format("there are {}; see {}", fmt::join(names, ", "), help)
-                                           : fmt::format("did you mean '{}'?", near)));
+  throw UsageError(fmt::format("unknown {} '{}': {}", kind, word,
+                               near.empty() ? fmt::format("there are {}; see {}", fmt::join(names, ", "), help)
+                                            : fmt::format("did you mean '{}'?", near)));
 }
 
 }  // namespace
@@ -82,10 +80,7 @@ Action read_command_line(int argc, char** argv) {
   add_probe(app, chosen);
   add_show_config(app, chosen);
 
-  if (argc < 2) {
-    std::fputs(app.help().c_str(), stderr);
-    throw UserError("no command given");
-  }
+  if (argc < 2) throw UsageError("no command given\n\n" + app.help());
   if (argv[1][0] != '-') refuse_unknown(app, argv[1], "command", "fedpp --help");
   if (argc > 2 && argv[1] == std::string("simulate") && argv[2][0] != '-')
     refuse_unknown(*app.get_subcommand("simulate"), argv[2], "process", "fedpp simulate --help");
@@ -95,8 +90,8 @@ Action read_command_line(int argc, char** argv) {
     const int code = app.exit(asked);
     return [code] { return code; };
   } catch (const CLI::ParseError& error) {
-    throw UserError(fmt::format("{} (see fedpp {}{}--help)", error.what(), argv[1][0] != '-' ? argv[1] : "",
-                                argv[1][0] != '-' ? " " : ""));
+    throw UsageError(fmt::format("{} (see fedpp {}{}--help)", error.what(), argv[1][0] != '-' ? argv[1] : "",
+                                 argv[1][0] != '-' ? " " : ""));
   }
   return chosen;
 }

@@ -13,6 +13,7 @@
 #include "data/dataset.hpp"
 #include "data/summary.hpp"
 #include "io/sequence_file.hpp"
+#include "io/suffix.hpp"
 
 namespace fedpp::commands {
 namespace {
@@ -30,6 +31,10 @@ constexpr const char* kInfoExamples =
 void print_events(const std::string& file) {
   const io::SequenceSummary summary = io::summarise(file);
   fmt::print("{}\n", file);
+  if (io::is_hdf5(file))
+    fmt::print("  checksum        {}\n",
+               io::is_sealed(file) ? "as sealed"
+                                   : "none: damage to the file may go unseen (what 'fedpp import' makes has one)");
   fmt::print("  sequences       {}\n", summary.sequences);
   fmt::print("  events          {}\n", summary.events);
   fmt::print("  lengths         {} to {}, mean {:.1f}\n", summary.shortest, summary.longest, summary.mean_length);

@@ -10,7 +10,6 @@
 
 #include "commands/archived_config.hpp"
 #include "commands/parallel.hpp"
-#include "config/error.hpp"
 #include "federation/run.hpp"
 
 namespace fedpp::commands {
@@ -32,14 +31,14 @@ constexpr const char* kPredictExamples =
 
 void check_futures(const federation::ForecastRequest& forecast) {
   const bool asked = forecast.paths > 0, ends = forecast.until || forecast.horizon;
-  if (forecast.paths < 0) throw UserError(fmt::format("--futures {}: must be at least 1", forecast.paths));
+  if (forecast.paths < 0) throw UsageError(fmt::format("--futures {}: must be at least 1", forecast.paths));
   if (asked && forecast.until.has_value() == forecast.horizon.has_value())
-    throw UserError(fmt::format("--futures {}: give either --until or --horizon, so that they end", forecast.paths));
-  if (!asked && ends) throw UserError("--until and --horizon end the futures of --futures N: give it as well");
+    throw UsageError(fmt::format("--futures {}: give either --until or --horizon, so that they end", forecast.paths));
+  if (!asked && ends) throw UsageError("--until and --horizon end the futures of --futures N: give it as well");
   if (forecast.horizon && !(*forecast.horizon > 0 && std::isfinite(*forecast.horizon)))
-    throw UserError(fmt::format("--horizon {}: must be above 0 and finite", *forecast.horizon));
+    throw UsageError(fmt::format("--horizon {}: must be above 0 and finite", *forecast.horizon));
   if (forecast.until && !std::isfinite(*forecast.until))
-    throw UserError(fmt::format("--until {}: must be finite", *forecast.until));
+    throw UsageError(fmt::format("--until {}: must be finite", *forecast.until));
 }
 
 /// In DIR, or beside the curves under their name.
@@ -50,7 +49,6 @@ std::string table(const PredictOptions& options, const std::string& directory, c
 
 int predict(PredictOptions options) {
   auto& forecast = options.request.forecast;
-  check_futures(forecast);
   return run_parallel([&](mpi::Communicator& world) {
     const config::Config config =
         read_on_rank_0(world, [&] { return read_archived_config(options.directory, options.overrides); });
@@ -91,7 +89,10 @@ void add_predict(CLI::App& app, Action& chosen) {
   command->add_option("--until", forecast.until, "Futures end at time T of the file")->type_name("T");
   command->add_option("--horizon", forecast.horizon, "Futures end H after their sequence's end")->type_name("H");
   add_set_option(*command, options->overrides);
-  command->callback([options, &chosen] { chosen = [options] { return predict(*options); }; });
+  command->callback([options, &chosen] {
+    check_futures(options->request.forecast);
+    chosen = [options] { return predict(*options); };
+  });
 }
 
 }  // namespace fedpp::commands

@@ -4,6 +4,7 @@
 // values and the suggestions for misspelt keys all come from that list.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -339,7 +340,7 @@ struct Backend {
       {"auto", "blas", "team"});
     v("workspace_mb", workspace_mb,
       "clients of a rank are advanced in blocks whose work space stays below this (MB; 0: 8 a thread on a host, whose "
-      "caches then hold a block, 1024 on a GPU); one client always fits",
+      "caches then hold a block, a quarter of a GPU's free memory); one client always fits",
       at_least(0));
   }
 };
@@ -369,6 +370,11 @@ struct Config {
     v.section("backend", backend, "how the machine is used");
   }
 };
+
+/// How many of the clients are hostile: the share, rounded.
+inline std::int64_t hostile_count(const Data& data, const Attack& attack) {
+  return attack.kind == "none" ? 0 : std::llround(attack.share * static_cast<double>(data.clients));
+}
 
 /// Whether the encoder can embed the types of the events before a point.
 inline bool reads_types(const Model& model) { return model.encoder == "lstm" || model.encoder == "attention"; }

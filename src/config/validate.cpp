@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -210,9 +209,8 @@ void check_output(Checker& check, const Output& output) {
 void check_attack(Checker& check, const Data& data, const Attack& attack) {
   check.demand(attack.kind != "replaced-events" || attack.strength <= 1, "attack.strength",
                "is a share of the events for attack.kind = \"replaced-events\": at most 1");
-  const double clients = static_cast<double>(data.clients);
   check.demand(
-      attack.kind == "none" || attack.share >= 1 || std::round(attack.share * clients) < clients, "attack.share",
+      attack.kind == "none" || attack.share >= 1 || hostile_count(data, attack) < data.clients, "attack.share",
       fmt::format("makes all of data.clients = {} hostile: lower it, so that one is left to score", data.clients));
 }
 

@@ -13,8 +13,6 @@
 namespace fedpp::data {
 namespace {
 
-bool is_hdf5(const std::string& path) { return io::has_suffix(path, ".h5") || io::has_suffix(path, ".hdf5"); }
-
 /// The windows of a file by sequence, each with its place in the table.
 struct WindowsTable {
   std::vector<io::SequenceWindows> rows;
@@ -24,7 +22,7 @@ struct WindowsTable {
   explicit WindowsTable(const Source& source) {
     if (!source.windows.empty())
       rows = io::read_windows(source.windows);
-    else if (is_hdf5(source.path))
+    else if (io::is_hdf5(source.path))
       rows = io::read_windows(source.path);
     used.assign(rows.size(), false);
     for (std::size_t i = 0; i < rows.size(); ++i) by_id.emplace(rows[i].id, i);

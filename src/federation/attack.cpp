@@ -1,15 +1,13 @@
 #include "federation/attack.hpp"
 
-#include <cmath>
-
 #include "federation/participants.hpp"
 #include "gpu/philox.hpp"
 
 namespace fedpp::federation {
 
 std::vector<std::int64_t> hostile_clients(const config::Config& config) {
-  if (config.attack.kind == "none") return {};
-  const auto count = std::llround(config.attack.share * static_cast<double>(config.data.clients));
+  const auto count = config::hostile_count(config.data, config.attack);
+  if (count == 0) return {};
   return draw_clients(config.data.clients, count, static_cast<std::uint64_t>(config.federation.seed), kDrawHostile, 0);
 }
 

@@ -13,7 +13,7 @@
 namespace fedpp::federation {
 
 CheckpointSummary summarise_checkpoint(const std::string& path) {
-  const io::File file = io::open_checkpoint(path);
+  const io::File file = io::open_sealed(path, io::kCheckpoint);
   CheckpointSummary s;
   check_layout(file);
   if (file.has_attribute("layout")) s.layout = file.attribute<std::int64_t>("layout");

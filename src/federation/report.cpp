@@ -210,7 +210,7 @@ int run_evaluation(const config::Config& config, const EvaluationRequest& reques
   const std::string path = request.file.empty() ? config.output.directory + "/evaluation.json" : request.file;
   check_result(world, config, path, ".json");
   const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
-  const auto header = read_header(newest_checkpoint_of(config, world), world);
+  const auto header = read_header(newest_checkpoint_of(config, world), ReadFor::kResults, world);
   Session session(config, world, header.inputs);
   const RunState state = read_checkpoint(session, header, ReadFor::kResults);
   const auto scores = score_states(session, state, request.state == "best");
@@ -231,7 +231,7 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
   for (const auto& file : {request.forecast.next_events, request.forecast.futures})
     if (!file.empty()) check_result(world, config, file, ".csv");
   const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
-  const auto header = read_header(newest_checkpoint_of(config, world), world);
+  const auto header = read_header(newest_checkpoint_of(config, world), ReadFor::kResults, world);
   Session session(config, world, header.inputs);
   std::vector<std::int64_t> clients = request.clients;
   std::sort(clients.begin(), clients.end());

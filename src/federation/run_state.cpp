@@ -31,15 +31,26 @@ void check_configuration(const CheckpointHeader& header, const config::Config& c
                         "--accept-changes'), or train anew in another folder (--out)."));
 }
 
+/// How a command takes this checkpoint instead of a damaged one.
+std::string way_to_take(const std::string& path, ReadFor purpose) {
+  switch (purpose) {
+    case ReadFor::kResults:
+      return "move the damaged one to another folder, and the command takes it";
+    case ReadFor::kAdaptation:
+      return fmt::format("start from it with 'fedpp adapt {} ...'", path);
+    default:
+      return fmt::format("go on from it with 'fedpp train ... --resume --checkpoint {}'", path);
+  }
+}
+
 /// What to do about a checkpoint that is refused: the newest intact one beside it, if there is one.
-std::string remedy_for(const std::string& path) {
+std::string remedy_for(const std::string& path, ReadFor purpose) {
   const auto directory = std::filesystem::path(path).parent_path();
   std::error_code code;
   const auto intact =
       std::filesystem::is_directory(directory, code) ? io::newest_intact_checkpoint(directory.string()) : std::nullopt;
   if (!intact) return "; train anew in another folder (--out), or bring back a copy of it";
-  return fmt::format("; the newest intact one is {0}: go on from it with 'fedpp train ... --resume --checkpoint {0}'",
-                     intact->path);
+  return fmt::format("; the newest intact one is {}: {}", intact->path, way_to_take(intact->path, purpose));
 }
 
 std::string other_training_data(const std::string& path, std::int64_t client) {
@@ -66,7 +77,7 @@ void write_partial(Session& session, const RunState& state, const std::string& p
   auto& world = session.world();
   mpi::in_turn(world, [&] {
     if (world.is_root()) {
-      io::File file = io::create_checkpoint(partial);
+      io::File file = io::create_unsealed(partial);
       file.set_attribute("layout", kCheckpointLayout);
       file.set_attribute("oldest_reader", kCheckpointOldestReader);
       file.set_attribute("version", version());
@@ -112,7 +123,7 @@ void commit(mpi::Communicator& world, const std::string& partial, const std::str
             std::int64_t keep) {
   mpi::together(world, [&] {
     if (!world.is_root()) return;
-    io::commit(partial, final_path);
+    io::commit(partial, final_path, io::kCheckpoint);
     // Where a run went on from an older checkpoint, the later ones are left alone until it has passed them: the newest
     // by number are kept, and this one must be among them.
     if (io::newest_checkpoint(io::folder_of(final_path))->round <= round)
@@ -146,13 +157,13 @@ void write_checkpoint(Session& session, const RunState& state, const std::string
   }
 }
 
-CheckpointHeader read_header(const std::string& path, mpi::Communicator& world) {
+CheckpointHeader read_header(const std::string& path, ReadFor purpose, mpi::Communicator& world) {
   mpi::together(world, [&] {
     if (!world.is_root()) return;
     try {
-      io::verify(path);
+      io::verify(path, io::kCheckpoint);
     } catch (const io::Error& error) {
-      throw UserError(error.what() + remedy_for(path));
+      throw UserError(error.what() + remedy_for(path, purpose));
     }
   });
   CheckpointHeader header{path, std::nullopt, 0, {}};

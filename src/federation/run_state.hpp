@@ -53,11 +53,11 @@ void check_layout(const io::File& file);
 /// sealed with a checksum and renamed when whole. Older ones than the newest `keep` are deleted.
 void write_checkpoint(Session& session, const RunState& state, const std::string& directory, std::int64_t keep);
 
-/// Collective. Verifies the file before HDF5 opens it; throws UserError with a remedy where it is damaged.
-CheckpointHeader read_header(const std::string& path, mpi::Communicator& world);
+/// What a checkpoint is read for: evaluate and predict, adapt, train --resume, the same with --accept-changes.
+enum class ReadFor { kResults, kAdaptation, kTraining, kChangedTraining };
 
-/// What a checkpoint is read for: evaluate and predict, train --resume, the same with --accept-changes.
-enum class ReadFor { kResults, kTraining, kChangedTraining };
+/// Collective. Verifies the file before HDF5 opens it; throws UserError with the purpose's remedy where it is damaged.
+CheckpointHeader read_header(const std::string& path, ReadFor purpose, mpi::Communicator& world);
 
 /// Collective. Any number of ranks. Throws where it belongs to another configuration, naming the keys that differ and
 /// the purpose's remedy, or where clients' training data are others; for kChangedTraining only where the clients are

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "config/error.hpp"
-#include "gpu/kokkos.hpp"
+#include "gpu/team.hpp"
 
 namespace fedpp::federation {
 

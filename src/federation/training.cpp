@@ -101,7 +101,7 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   // 1. What it starts from, checked before anything is written.
   std::optional<CheckpointHeader> header;
   if (elsewhere) {
-    header = read_header(request.checkpoint, world);
+    header = read_header(request.checkpoint, ReadFor::kAdaptation, world);
     mpi::together(world, [&] { check_adaptable(*header, config, request.start == Start::kContinue); });
     if (request.start == Start::kContinue) config.federation.rounds += header->next_round;
   }
@@ -115,7 +115,8 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
     request.checkpoint = intact.value_or("");
   }
   if (request.start == Start::kResume)
-    header = read_header(request.checkpoint.empty() ? newest_checkpoint_of(config, world) : request.checkpoint, world);
+    header = read_header(request.checkpoint.empty() ? newest_checkpoint_of(config, world) : request.checkpoint,
+                         ReadFor::kTraining, world);
   Phases phases;
   std::optional<gpu::Profile> profile;
   if (request.profile) profile.emplace();

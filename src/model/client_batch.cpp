@@ -204,21 +204,23 @@ void ClientBatch::set_weights(const std::vector<WeightPosterior>& weights) const
   Kokkos::deep_copy(fields_.info, 0);
 }
 
-void ClientBatch::read_latent(int k, ClientState& state) const {
+LatentPosteriors ClientBatch::read_latent() const {
+  LatentPosteriors all;
+  gpu::to_host(fields_.v_mean, all.v_mean);
+  gpu::to_host(fields_.v_factor, all.v_factor);
+  gpu::to_host(fields_.rate, all.rate);
+  gpu::to_host(fields_.offset, all.offset);
+  return all;
+}
+
+void ClientBatch::take_latent(const LatentPosteriors& all, int k, ClientState& state) const {
   const int begin = realisation_begin_[k];
-  const auto read = [](const gpu::Array<double>& device, Index first, std::vector<double>& host) {
-    const auto part = Kokkos::subview(device, std::make_pair(first, first + static_cast<Index>(host.size())));
-    Kokkos::deep_copy(gpu::HostArray<double>(host.data(), host.size()), part);
-  };
   if (begin < realisation_begin_[k + 1]) {
-    read(fields_.v_mean, vector_[begin], state.v_mean);
-    read(fields_.v_factor, square_[begin], state.v_factor);
+    std::copy_n(all.v_mean.begin() + vector_[begin], state.v_mean.size(), state.v_mean.begin());
+    std::copy_n(all.v_factor.begin() + square_[begin], state.v_factor.size(), state.v_factor.begin());
   }
-  std::vector<double> one(1);
-  read(fields_.rate, k, one);
-  state.rate = one[0];
-  read(fields_.offset, k, one);
-  state.offset = one[0];
+  state.rate = all.rate[k];
+  state.offset = all.offset[k];
 }
 
 std::vector<std::pair<int, int>> blocks_of(const std::vector<ClientPoints>& clients, int samples, bool with_gradient,

@@ -33,6 +33,11 @@ double array_bytes(const ClientPoints& points, int samples, bool with_gradient,
 /// The clients' own posteriors of the weights.
 std::vector<WeightPosterior> own_weights(const std::vector<ClientPoints>& points);
 
+/// q(v), m and nu of a batch's clients on the host, laid out as in gpu::Fields.
+struct LatentPosteriors {
+  std::vector<double> v_mean, v_factor, rate, offset;
+};
+
 class ClientBatch {
  public:
   /// Lays out and uploads points, inducing points, q(v), m, nu and the posterior of each client's weights.
@@ -48,8 +53,9 @@ class ClientBatch {
   /// Other posteriors of the clients' weights, in the order of the clients; failures of factorisations are forgotten.
   void set_weights(const std::vector<WeightPosterior>& weights) const;
 
-  /// Reads q(v), m, nu back into a state (client k of the batch).
-  void read_latent(int k, ClientState& state) const;
+  /// q(v), m, nu of all clients, one copy of each array; and client k's part of them into its state.
+  LatentPosteriors read_latent() const;
+  void take_latent(const LatentPosteriors& all, int k, ClientState& state) const;
 
   /// Offsets on the host: of client k's first weight, and of realisation i's first column and first problem.
   gpu::Index posterior_offset(int k) const { return posterior_[k]; }

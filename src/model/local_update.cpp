@@ -192,6 +192,7 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
     gpu::to_host(f.jitter, jitter);
     gpu::to_host(f.info, info);
     gpu::to_host(f.pivot, pivot);
+    const LatentPosteriors latent = block.read_latent();
     for (std::size_t k = 0; k < clients.size(); ++k) {
       Client& c = *clients[k];
       LocalReport& report = reports[first + k];
@@ -234,7 +235,7 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
       state.first_raw = part(r1);
       state.second_raw = part(r2);
       state.steps = adam_steps[k];
-      block.read_latent(static_cast<int>(k), state);
+      block.take_latent(latent, static_cast<int>(k), state);
       if (mixed) mixed->read(static_cast<int>(k), state);
     }
   }
@@ -265,10 +266,11 @@ void fit_latent(const std::vector<Client*>& clients, const Priors& priors, const
     exec.fence();
     std::vector<int> info;
     gpu::to_host(f.info, info);
+    const LatentPosteriors latent = block.read_latent();
     for (int k = first; k < last; ++k) {
       const auto problem = [&](int client) { return info.begin() + block.realisation_begin(client - first) * samples; };
       if (std::all_of(problem(k), problem(k + 1), [](int code) { return code == 0; }))
-        block.read_latent(k - first, clients[k]->state);
+        block.take_latent(latent, k - first, clients[k]->state);
     }
   }
 }

@@ -190,6 +190,18 @@ class Import(Case):
         self.assertIn("b.csv:3: sequence 1 is in a.csv, too", self.refuses("import", "a.csv", "b.csv", "--out", "x.h5"))
         self.assertFalse((self.folder / "x.h5").exists())
 
+    def test_the_file_is_sealed_and_one_without_a_seal_is_said_to_be_unchecked(self):
+        self.write("a.csv", EVENTS)
+        self.succeeds("import", "a.csv", "--out", "a.h5")
+        whole = (self.folder / "a.h5").read_bytes()
+        (self.folder / "b.h5").write_bytes(whole[512:])
+        a, b = (self.succeeds("info", name, env=NO_START).splitlines() for name in ("a.h5", "b.h5"))
+        self.assertIn("as sealed", a[1])
+        self.assertIn("none", b[1])
+        self.assertEqual(a[2:], b[2:])
+        (self.folder / "a.h5").write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+        self.assertIn("a.h5: refused: altered: its checksum", self.refuses("info", "a.h5"))
+
     def test_names_and_separators_of_other_programs(self):
         self.write("a.csv", EVENTS)
         expected = self.succeeds("info", "a.csv").splitlines()[1:]
@@ -283,6 +295,12 @@ class Parallel(Case):
         result = self.on_two_ranks("train", "run.toml")
         self.assertEqual(result.returncode, 2, result.stderr)
         self.assertEqual(result.stderr.count("cannot open"), 1, result.stderr)
+
+    def test_a_mistake_in_the_command_line_is_told_once(self):
+        for words in [[], ["trian"], ["train"], ["train", "run.toml", "--checkpoint", "x"], ["predict", "out", "--futures", "3"]]:
+            result = self.on_two_ranks(*words)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertEqual(result.stderr.count("fedpp: error: "), 1, result.stderr)
 
     def test_a_folder_without_a_run(self):
         result = self.on_two_ranks("evaluate", "nowhere")

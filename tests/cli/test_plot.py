@@ -174,6 +174,11 @@ class Plot(program.Case):
             self.assertTrue(beside.y0 <= label.y0 and label.y1 <= beside.y1, axis.get_ylabel())
         self.assertTrue(all(tick == int(tick) for tick in figure.axes[1].get_yticks()))
 
+    def test_the_largest_round_is_drawn_below_the_edge(self):
+        figure = self.drawn(figures.communication({"rounds": [{**r, "bytes_rank_0": 11773 + r["round"]} for r in ROUNDS]}, None))
+        axis = figure.axes[0]
+        self.assertLess(axis.transData.transform((5, 11.778))[1], axis.get_window_extent().y1 - 3)
+
     def test_what_only_the_last_start_counted_is_labelled_so(self):
         figure = self.drawn(figures.phases({"phases": {"load": 1.0}}, None))
         self.assertIn("this start of the run", figure.axes[0].get_xlabel())

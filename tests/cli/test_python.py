@@ -80,6 +80,19 @@ class Finished(program.Case):
         for name in ["prediction", "next_events"]:
             self.assertTrue((self.folder / f"out/{name}.png").read_bytes().startswith(b"\x89PNG"))
 
+    def test_event_files_are_read_by_h5py_and_what_it_writes_is_read_by_the_program(self):
+        """h5py passes over the seal; its own files have none."""
+        for command in [["import", "train.csv", "--out", "sealed.h5"], ["info", "sealed.h5"]]:
+            sealed = self.start([FEDPP, *command]).stdout
+        with h5py.File(self.folder / "sealed.h5") as file, h5py.File(self.folder / "plain.h5", "w") as copy:
+            self.assertEqual(file["time"].size, 12 * 24)
+            copy.attrs.update(file.attrs)
+            for name in file:
+                file.copy(name, copy)
+        plain = self.start([FEDPP, "info", "plain.h5"]).stdout
+        self.assertEqual(sealed.splitlines()[2:], plain.splitlines()[2:])
+        self.assertIn("checksum        none", plain)
+
     def test_the_page_needs_nothing_from_outside(self):
         self.train()
         self.report("out")

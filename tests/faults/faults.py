@@ -1,7 +1,8 @@
-"""Faults on purpose: kills of a random rank at a random moment, and damage to checkpoint files.
+"""Faults on purpose: kills of a random rank at a random moment, and damage to checkpoints and event files.
 
     faults.py kills COUNT [SEED]      each a kill -9 of one rank, then --auto-resume; the final bits must be those of a run left alone
     faults.py damages COUNT [SEED]    each a damaged checkpoint that 'fedpp checkpoint verify' must refuse in words, without a crash
+    faults.py events COUNT [SEED]     each a damaged event file that 'fedpp info' must refuse in one line, without a crash
 
 Ends with code 1 at the first broken promise. Needs FEDPP_EXECUTABLE (and FEDPP_MPIEXEC); validation/faults/README.md has the long runs.
 """
@@ -160,6 +161,27 @@ def damaged(bytes_, rng, kind):
     return bytes(data)
 
 
+class Damages:
+    """One after another, of all kinds in turn, to the bytes of an intact file."""
+
+    def __init__(self, intact, rng):
+        self.intact, self.rng = intact, rng
+        self.tally = dict.fromkeys(KINDS, 0)
+        self.same = 0
+
+    def next(self):
+        kind = KINDS[sum(self.tally.values()) % len(KINDS)]
+        self.tally[kind] += 1
+        bytes_ = damaged(self.intact, self.rng, kind)
+        if bytes_ == self.intact:  # zeros upon zeros
+            self.same += 1
+            bytes_ = self.intact[:-1]
+        return bytes_
+
+    def __str__(self):
+        return ", ".join(f"{n} {kind}" for kind, n in self.tally.items()) + f" ({self.same} had changed nothing and were cut instead)"
+
+
 KINDS = ["cut", "bit", "header bit", "block of zeros", "swapped blocks", "longer", "foreign", "newer version", "unsealed"]
 
 
@@ -167,20 +189,13 @@ def damages(folder, count, rng):
     deck(folder, 3)
     trained = subprocess.run([MPIEXEC, "-n", "2", FEDPP, "train", "run.toml", "--out", "out"], cwd=folder, capture_output=True, text=True)
     require(trained.returncode == 0, trained.stderr)
-    intact = (folder / "out/checkpoint-000003.h5").read_bytes()
-    tally = dict.fromkeys(KINDS, 0)
-    resumed = same = 0
+    damages_ = Damages((folder / "out/checkpoint-000003.h5").read_bytes(), rng)
+    resumed = 0
     batch = folder / "damaged"
     batch.mkdir()
     for start in range(0, count, 50):  # many files a process: MPI's libraries take longer to load than a file to verify
         for k in range(start, min(start + 50, count)):
-            kind = KINDS[k % len(KINDS)]
-            bytes_ = damaged(intact, rng, kind)
-            if bytes_ == intact:  # zeros upon zeros
-                same += 1
-                bytes_ = intact[:-1]
-            tally[kind] += 1
-            (batch / f"checkpoint-{k:06d}.h5").write_bytes(bytes_)
+            (batch / f"checkpoint-{k:06d}.h5").write_bytes(damages_.next())
         said = subprocess.run([FEDPP, "checkpoint", "verify", str(batch)], capture_output=True, text=True)
         files = len(list(batch.iterdir()))
         require(said.returncode == 2, f"exit code {said.returncode}: {said.stdout[-500:]}{said.stderr[-500:]}")
@@ -193,18 +208,41 @@ def damages(folder, count, rng):
         (folder / "out/checkpoint-000004.h5").unlink()
         for path in batch.iterdir():
             path.unlink()
-    print(f"{count} damages refused in words: " + ", ".join(f"{n} {kind}" for kind, n in tally.items()) +
-          f" ({same} had changed nothing and were cut instead); {resumed} of them, put in as a run's newest checkpoint, were passed over")
+    print(f"{count} damages refused in words: {damages_}; {resumed} of them, put in as a run's newest checkpoint, were passed over")
+
+
+def events(folder, count, rng):
+    deck(folder, 1)
+    imported = subprocess.run([FEDPP, "import", "train.csv", "--out", "train.h5"], cwd=folder, capture_output=True, text=True)
+    require(imported.returncode == 0, imported.stderr)
+    damages_ = Damages((folder / "train.h5").read_bytes(), rng)
+    runs = 0
+
+    def require_one_line(command):
+        said = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+        ours = [line for line in said.stderr.splitlines() if line.startswith("fedpp: ")]  # mpiexec adds its own
+        require(said.returncode == 2, f"{command} ended with {said.returncode}: {said.stderr[-500:]}")
+        require(len(ours) == 1 and ours[0].startswith("fedpp: error: ") and "train.h5: " in ours[0], f"{command}: {said.stdout}{said.stderr}")
+
+    for k in range(count):
+        (folder / "train.h5").write_bytes(damages_.next())
+        require_one_line([FEDPP, "info", "train.h5"])
+        if k % 50 == 0:  # and as the data of a run: said once, by all ranks together
+            ranks = rng.choice([1, 2, 3])
+            require_one_line([MPIEXEC, "-n", str(ranks), FEDPP, "train", "run.toml", "--set", 'data.train=["train.h5"]', "--out", "out"])
+            runs += 1
+    print(f"{count} damages refused in one line: {damages_}; {runs} of them as the data of a run on 1 to 3 ranks")
 
 
 def main():
-    if len(sys.argv) < 3 or sys.argv[1] not in ("kills", "damages"):
+    faults = {"kills": kills, "damages": damages, "events": events}
+    if len(sys.argv) < 3 or sys.argv[1] not in faults:
         print(__doc__)
         return 2
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     start = time.time()
     with tempfile.TemporaryDirectory() as folder:
-        {"kills": kills, "damages": damages}[sys.argv[1]](pathlib.Path(folder), int(sys.argv[2]), random.Random(seed))
+        faults[sys.argv[1]](pathlib.Path(folder), int(sys.argv[2]), random.Random(seed))
     print(f"{time.time() - start:.0f} s, seed {seed}")
     return 0
 

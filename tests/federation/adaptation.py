@@ -1,6 +1,6 @@
 """fedpp adapt from outside: new clients under a trained prior, and a run's own clients after data were appended.
 
-Environment as for end_to_end.py.
+Needs the environment of tests/federation/CMakeLists.txt.
 """
 import json
 import unittest
@@ -8,7 +8,7 @@ import unittest
 import h5py
 import numpy as np
 
-from end_to_end import PER_SEQUENCE, POOLED, SameBits, data_set, settings
+from runs import PER_SEQUENCE, POOLED, SameBits, data_set, settings
 
 NEW = ["--set", "data.train=new.csv", "--set", "data.clients=2"]
 HISTORY = {"model__encoder": "lstm", "model__layers": 1, "model__type_embedding": 2, "data__partition": "homogeneous"}

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-from end_to_end import Run, outcome, settings
+from runs import Run, outcome, settings
 from program import FEDPP
 
 

@@ -1,6 +1,6 @@
 """Runs that are stopped, damaged, changed and looked at: what comes back, and what is said.
 
-Needs the environment of tests/federation/CMakeLists.txt, as end_to_end.py.
+Needs the environment of tests/federation/CMakeLists.txt.
 """
 import os
 import re
@@ -11,7 +11,7 @@ import sys
 import time
 import unittest
 
-from end_to_end import PER_SEQUENCE, SameBits, data_set
+from runs import PER_SEQUENCE, SameBits, data_set
 from program import FEDPP
 
 
@@ -35,6 +35,29 @@ class AutoResume(SameBits):
         said = self.train(2, "out", "--auto-resume", code=2).stderr
         self.assertIn("none is intact", said)
         self.assertIn("never sealed", said)
+
+
+class DamagedNewest(SameBits):
+    """What is said about it helps with the command at hand."""
+
+    def test_each_command_says_how_it_takes_an_intact_one(self):
+        self.deck(federation__rounds=2)
+        self.train(1, "out")
+        self.newest("out").write_bytes(self.newest("out").read_bytes()[:-1])
+        intact = "the newest intact one is out/checkpoint-000001.h5: "
+        self.write("new.csv", data_set(4, seed=7))
+        new = ["--set", "data.train=new.csv", "--set", "data.clients=1", "--out", "new"]
+        for command, remedy in [(["train", "run.toml", "--out", "out", "--resume"], "go on from it with 'fedpp train ... --resume --checkpoint out/"),
+                                (["adapt", "out", *new], "start from it with 'fedpp adapt out/checkpoint-000001.h5 ...'"),
+                                (["evaluate", "out"], "move the damaged one to another folder"),
+                                (["predict", "out"], "move the damaged one to another folder")]:
+            result = self.start(self.on_ranks(2, *command))
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn(intact + remedy, result.stderr)
+            self.assertEqual(result.stderr.count("fedpp: error"), 1, result.stderr)
+        self.start(self.on_ranks(1, "adapt", "out/checkpoint-000001.h5", *new, "--rounds", "1")).check_returncode()
+        self.newest("out").rename(self.folder / "damaged.h5")
+        self.start(self.on_ranks(1, "evaluate", "out")).check_returncode()
 
 
 class Changes(SameBits):

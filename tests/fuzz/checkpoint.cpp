@@ -1,5 +1,5 @@
-// The envelope of a checkpoint. The input is read as a file, and as edits of a sealed one: whatever was altered is
-// refused.
+// The seal of checkpoints, the same of event files. The input is read as a file, and as edits of a sealed one: whatever
+// was altered is refused.
 #include <vector>
 
 #include "input.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 bool accepted(const std::string& path) {
   try {
-    fedpp::io::verify(path);
+    fedpp::io::verify(path, fedpp::io::kCheckpoint);
     return true;
   } catch (const fedpp::io::Error& error) {
     fedpp::fuzz::promise(*error.what() != '\0', "an error has a text");
@@ -29,10 +29,10 @@ std::string bytes_of(const std::string& path) {
 
 /// 700 bytes behind the header.
 std::string sealed(fedpp::fuzz::ScratchFile& file) {
-  std::string bytes(fedpp::io::kCheckpointHeaderBytes + 700, '\0');
+  std::string bytes(fedpp::io::kSealBytes + 700, '\0');
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 37);
   const std::string path = file.put(bytes.data(), bytes.size());
-  fedpp::io::seal(path);
+  fedpp::io::seal(path, fedpp::io::kCheckpoint);
   return bytes_of(path);
 }
 
@@ -44,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const std::string intact = sealed(file);
   if (accepted(file.put(data, size))) {  // only what seal() makes of it
     const std::string path = file.put(data, size);
-    io::seal(path);
+    io::seal(path, io::kCheckpoint);
     fuzz::promise(bytes_of(path) == std::string(reinterpret_cast<const char*>(data), size),
                   "there is one header for a payload");
   }

@@ -34,14 +34,40 @@ void expect_same(const SequenceRecord& got, const SequenceRecord& expected) {
   EXPECT_EQ(got.types, expected.types);
 }
 
-TEST(SequenceFile, ACutFileIsToBeImportedAgain) {
-  TemporaryFolder folder;
-  const std::string path = folder / "a.h5";
+std::string write_one(const std::string& path) {
   SequenceFileWriter writer(path, {"a.csv"}, "s");
   writer.append({.id = 0, .times = {1, 2}, .types = {0, 0}});
   writer.close();
+  return path;
+}
+
+std::string error_of_reading(const std::string& path) {
+  return error_of([&] { const SequenceFileReader reader(path); });
+}
+
+TEST(SequenceFile, IsSealedAndDamageIsRefused) {
+  TemporaryFolder folder;
+  const std::string path = write_one(folder / "a.h5"), whole = bytes_of(path);
+  EXPECT_TRUE(whole.starts_with("fedpp sequences\nformat 1\npayload-bytes "));
+  EXPECT_TRUE(is_sealed(path));
+  for (std::size_t at = 0; at < whole.size(); at += 97) {
+    std::string bytes = whole;
+    bytes[at] = static_cast<char>(bytes[at] ^ 4);
+    expect_error(error_of_reading(put(path, bytes)), path + ": refused: ", "; copy or import it again");
+  }
+  put(path, whole.substr(0, whole.size() / 2));
+  expect_error(error_of_reading(path), path + ": refused: truncated: ", "; copy or import it again");
+}
+
+/// Such a file is taken as it is: it was written by another program, or by a fedpp older than the seal.
+TEST(SequenceFile, WithoutASealIsReadAndACutOneToBeImportedAgain) {
+  TemporaryFolder folder;
+  const std::string path = write_one(folder / "a.h5");
+  put(path, bytes_of(path).substr(kSealBytes));
+  EXPECT_FALSE(is_sealed(path));
+  EXPECT_EQ(SequenceFileReader(path).sequence(0).times, (std::vector<double>{1, 2}));
   std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
-  const std::string text = error_of([&] { const SequenceFileReader reader(path); });
+  const std::string text = error_of_reading(path);
   expect_error(text, path + ": cannot open: truncated file", "copy or import it again");
   EXPECT_EQ(text.find("LOCKING"), std::string::npos) << text;
 }

@@ -1,0 +1,229 @@
+// What the threads of a team do together: loops over vectors and matrices, sums, scratch. Made for both kinds of team:
+// a device's, whose neighbours should touch neighbouring numbers, and a host's single thread, whose inner loops the
+// compiler vectorises.
+#pragma once
+
+#include "gpu/kokkos.hpp"
+
+namespace fedpp::gpu {
+
+/// Threads take neighbouring items in turn on a device, whose warps read neighbouring numbers together; on a host each
+/// takes a chunk, whose loop the compiler vectorises. FEDPP_STRIDED_TEAMS gives hosts the device's order: a barrier
+/// that is missing between loops of different shapes shows in tests then.
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define FEDPP_DEVICE_CODE
+#endif
+#if defined(FEDPP_DEVICE_CODE) || defined(FEDPP_STRIDED_TEAMS)
+#define FEDPP_THREADS_IN_TURN
+#endif
+
+/// Before a loop whose iterations do not read what others write, so that a host compiler vectorises it without asking.
+#if defined(__GNUC__) && !defined(__CUDACC__) && !defined(__clang__)
+#define FEDPP_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define FEDPP_INDEPENDENT
+#endif
+
+/// Calls f(i) for i in [0, n), shared among the threads of a team: contiguous chunks on a host (so that the compiler
+/// vectorises the body), neighbouring threads on neighbouring i on a device. No barrier.
+template <class F>
+KOKKOS_INLINE_FUNCTION void team_for(const Member& member, Index n, const F& f) {
+#if defined(FEDPP_THREADS_IN_TURN)
+  for (Index i = member.team_rank(); i < n; i += member.team_size()) f(i);
+#else
+  const Index begin = n * member.team_rank() / member.team_size();
+  const Index end = n * (member.team_rank() + 1) / member.team_size();
+  FEDPP_INDEPENDENT
+  for (Index i = begin; i < end; ++i) f(i);
+#endif
+}
+
+/// Calls f(row, column) over a column-major [rows x columns] block; see team_for.
+template <class F>
+KOKKOS_INLINE_FUNCTION void team_for_2d(const Member& member, int rows, int columns, const F& f) {
+#if defined(FEDPP_THREADS_IN_TURN)
+  if (rows <= 0) return;
+  const int down = member.team_size() % rows, on = member.team_size() / rows;  // a thread's step, without a division
+  int r = member.team_rank() % rows, c = member.team_rank() / rows;
+  while (c < columns) {
+    f(r, c);
+    r += down;
+    c += on;
+    if (r >= rows) {
+      r -= rows;
+      ++c;
+    }
+  }
+#else
+  const int begin = static_cast<int>(static_cast<Index>(columns) * member.team_rank() / member.team_size());
+  const int end = static_cast<int>(static_cast<Index>(columns) * (member.team_rank() + 1) / member.team_size());
+  for (int c = begin; c < end; ++c) {
+    FEDPP_INDEPENDENT
+    for (int r = 0; r < rows; ++r) f(r, c);
+  }
+#endif
+}
+
+#if defined(FEDPP_DEVICE_CODE)
+/// The value of the thread of the warp whose number differs in the bits of `other`. All threads of the warp must call.
+KOKKOS_INLINE_FUNCTION double shuffle_xor(double value, int other) {
+#if defined(__CUDA_ARCH__)
+  return __shfl_xor_sync(0xffffffffu, value, other);
+#else
+  return __shfl_xor(value, other);
+#endif
+}
+#endif
+
+/// Calls f(column)(row) over a [rows x columns] block: what a column's rows share, pointers say, is found once a column
+/// on a host; a device's threads share the rows of all columns. No barrier.
+template <class F>
+KOKKOS_INLINE_FUNCTION void team_for_columns(const Member& member, int rows, int columns, const F& f) {
+#if defined(FEDPP_THREADS_IN_TURN)
+  team_for_2d(member, rows, columns, [&](int r, int c) { f(c)(r); });
+#else
+  team_for(member, columns, [&](Index c) {
+    const auto row = f(static_cast<int>(c));
+    FEDPP_INDEPENDENT
+    for (int r = 0; r < rows; ++r) row(r);
+  });
+#endif
+}
+
+/// Entries of an array that one team adds up: all of a small matrix on a host, few on a device, where many teams share
+/// them.
+inline constexpr Index kSlab = kHostBackend ? 4096 : 256;
+inline int slabs(Index entries) { return static_cast<int>((entries + kSlab - 1) / kSlab); }
+
+/// to[at] = part(0)[at] + part(1)[at] + ... in this order for begin <= at < end; nullptr is a part that is left out.
+/// The first part may be `to` itself. An entry belongs to one thread; no barrier.
+template <class P>
+KOKKOS_INLINE_FUNCTION void team_add_parts(const Member& member, Index begin, Index end, int parts, const P& part,
+                                           double* to) {
+#if defined(FEDPP_THREADS_IN_TURN)
+  for (Index at = begin + member.team_rank(); at < end; at += member.team_size()) {
+    double sum = 0;
+    bool first = true;
+    for (int k = 0; k < parts; ++k)
+      if (const double* from = part(k)) {
+        sum = first ? from[at] : sum + from[at];
+        first = false;
+      }
+    to[at] = sum;
+  }
+#else
+  bool first = true;
+  for (int k = 0; k < parts; ++k)  // each is read once, from front to back
+    if (const double* from = part(k)) {
+      team_for(member, end - begin, [=](Index i) {
+        const Index at = begin + i;
+        to[at] = first ? from[at] : to[at] + from[at];
+      });
+      first = false;
+    }
+  if (first) team_for(member, end - begin, [=](Index i) { to[begin + i] = 0; });
+#endif
+}
+
+/// Sum of f(i) over [begin, end) by one thread: on hosts in eight lanes, which vector registers hold, added pairwise at
+/// the end. (A sum in one chain waits for every addition: the compiler may not reorder it.)
+template <class F>
+KOKKOS_INLINE_FUNCTION double lane_sum(Index begin, Index end, const F& f) {
+  double rest = 0;
+#if defined(FEDPP_DEVICE_CODE)
+  for (Index i = begin; i < end; ++i) rest += f(i);
+  return rest;
+#else
+  constexpr int kLanes = 8;
+  double lane[kLanes] = {};
+  for (; begin + kLanes <= end; begin += kLanes)
+    for (int l = 0; l < kLanes; ++l) lane[l] += f(begin + l);
+  for (; begin < end; ++begin) rest += f(begin);
+  return (((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]))) + rest;
+#endif
+}
+
+/// Sum of f(i) over [0, n), known to all threads of the team; its order is fixed for a team size.
+template <class F>
+KOKKOS_INLINE_FUNCTION double team_sum(const Member& member, Index n, const F& f) {
+  double sum = 0;
+#if defined(FEDPP_THREADS_IN_TURN)
+  Kokkos::parallel_reduce(
+      Kokkos::TeamThreadRange(member, n), [&](const Index i, double& partial) { partial += f(i); }, sum);
+#else
+  const Index begin = n * member.team_rank() / member.team_size();
+  const Index end = n * (member.team_rank() + 1) / member.team_size();
+  const double own = lane_sum(begin, end, f);
+  if (member.team_size() == 1) return own;
+  Kokkos::parallel_reduce(
+      Kokkos::TeamThreadRange(member, member.team_size()), [&](const int, double& partial) { partial += own; }, sum);
+#endif
+  return sum;
+}
+
+/// Calls store(c, sum of f(r, c) over the rows) for every column. On a host a thread sums its columns by lane_sum; on a
+/// device eight neighbouring threads share one, so that they read neighbouring rows. All threads must call. No barrier.
+template <class F, class S>
+KOKKOS_INLINE_FUNCTION void team_column_sums(const Member& member, int rows, int columns, const F& f, const S& store) {
+#if defined(FEDPP_DEVICE_CODE)
+  constexpr int kLanes = 8;
+  const int lane = member.team_rank() % kLanes, group = member.team_rank() / kLanes;
+  for (int first = 0; first < columns; first += member.team_size() / kLanes) {  // as often for every thread of a warp
+    const int c = first + group;
+    double sum = 0;
+    if (c < columns)
+      for (int r = lane; r < rows; r += kLanes) sum += f(r, c);
+    for (int other = kLanes / 2; other > 0; other /= 2) sum += shuffle_xor(sum, other);
+    if (lane == 0 && c < columns) store(c, sum);
+  }
+#else
+  team_for(member, columns, [=](Index c) {
+    store(static_cast<int>(c), lane_sum(0, rows, [=](Index r) { return f(static_cast<int>(r), static_cast<int>(c)); }));
+  });
+#endif
+}
+
+/// y = A x, A: [rows x columns] column-major, x(c) given by a function; sums in double, whatever A's numbers are. A
+/// thread owns rows, so no barrier is needed for y to be right; none follows.
+template <class T, class X>
+KOKKOS_INLINE_FUNCTION void team_matrix_vector(const Member& member, int rows, int columns, const T* a, int lda,
+                                               const X& x, double* y) {
+#if defined(FEDPP_THREADS_IN_TURN)
+  for (int r = member.team_rank(); r < rows; r += member.team_size()) {
+    double sum = 0;
+    for (int c = 0; c < columns; ++c) sum += a[r + static_cast<Index>(c) * lda] * x(c);
+    y[r] = sum;
+  }
+#else
+  const int begin = static_cast<int>(static_cast<Index>(rows) * member.team_rank() / member.team_size());
+  const int end = static_cast<int>(static_cast<Index>(rows) * (member.team_rank() + 1) / member.team_size());
+  for (int r = begin; r < end; ++r) y[r] = 0;
+  for (int c = 0; c < columns; ++c) {
+    const T* column = a + static_cast<Index>(c) * lda;
+    const double factor = x(c);
+    FEDPP_INDEPENDENT
+    for (int r = begin; r < end; ++r) y[r] += column[r] * factor;
+  }
+#endif
+}
+
+/// Scratch of a team, handed out piece by piece: shared memory where team_policy() found room there, else global.
+class Scratch {
+ public:
+  KOKKOS_INLINE_FUNCTION Scratch(const Member& member, Index doubles) : next_(nullptr) {
+    if (doubles <= 0) return;
+    if constexpr (!kHostBackend)
+      next_ = static_cast<double*>(member.team_scratch(0).get_shmem(doubles * sizeof(double)));
+    if (!next_) next_ = static_cast<double*>(member.team_scratch(1).get_shmem(doubles * sizeof(double)));
+  }
+  KOKKOS_INLINE_FUNCTION double* take(Index doubles) {
+    double* piece = next_;
+    next_ += doubles;
+    return piece;
+  }
+
+ private:
+  double* next_;
+};
+
+}  // namespace fedpp::gpu

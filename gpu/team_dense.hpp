@@ -1,0 +1,146 @@
+// The dense seam's team kernels, on any backend (gpu/dense.hpp says what each computes). Written for a device's warps:
+// neighbouring threads read neighbouring rows, a product's entries stay in registers while the factors pass by, and no
+// thread reads what another writes but across a barrier. An entry is one sum in order, whatever the team's size.
+#pragma once
+
+#include "gpu/team.hpp"
+
+namespace fedpp::gpu {
+
+enum class Op { kNone, kTranspose };
+
+/// T, where a call's matrices and not its factors say what T is: double, or float for products in mixed precision.
+template <class T>
+using Same = std::type_identity_t<T>;
+
+/// The entries of a product that one thread forms: four rows, a quarter of the matrix apart, of four columns. Eight
+/// numbers are read for sixteen multiplications; one entry a thread would read two for each.
+template <class T>
+struct ProductBlock {
+  static constexpr int kRows = 4, kColumns = 4;
+
+  T sum[kRows][kColumns] = {};
+  const T* left[kRows];      ///< its rows of A
+  const T* right[kColumns];  ///< its columns of B
+
+  /// Adds the terms begin <= p < end to the rows from `first` on.
+  template <int first>
+  KOKKOS_INLINE_FUNCTION void add(int begin, int end, Index step_a, Index step_b) {
+    for (int p = begin; p < end; ++p) {
+      T x[kRows], y[kColumns];
+      for (int q = first; q < kRows; ++q) x[q] = left[q][p * step_a];
+      for (int j = 0; j < kColumns; ++j) y[j] = right[j][p * step_b];
+      for (int q = first; q < kRows; ++q)
+        for (int j = 0; j < kColumns; ++j) sum[q][j] += x[q] * y[j];
+    }
+  }
+};
+
+struct TeamDense {
+  template <class T>
+  KOKKOS_INLINE_FUNCTION static void gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, Same<T> alpha,
+                                          const T* a, int lda, const T* b, int ldb, Same<T> beta, T* c, int ldc) {
+    const Index row_a = op_a == Op::kNone ? 1 : lda, step_a = op_a == Op::kNone ? lda : 1;
+    const Index step_b = op_b == Op::kNone ? 1 : ldb, column_b = op_b == Op::kNone ? ldb : 1;
+    product<Half::kNone, T>(member, m, n, k, alpha, a, row_a, step_a, b, step_b, column_b, beta, c, ldc);
+  }
+
+  template <class T>
+  KOKKOS_INLINE_FUNCTION static void symmetric(const Member& member, int m, int k, Same<T> alpha, const T* a, int lda,
+                                               const T* b, int ldb, Same<T> beta, T* c, int ldc) {
+    product<Half::kResult, T>(member, m, m, k, alpha, a, 1, lda, b, ldb, 1, beta, c, ldc);
+  }
+
+  template <class T>
+  KOKKOS_INLINE_FUNCTION static void triangle_times(const Member& member, int m, int n, const T* l, int ldl, const T* b,
+                                                    int ldb, T* c, int ldc) {
+    product<Half::kFactor, T>(member, m, n, m, 1, l, 1, ldl, b, 1, ldb, 0, c, ldc);
+  }
+
+  /// Column by column from the left, each less what the columns before it explain: one barrier a column, and an entry
+  /// is written once. Every thread forms the pivot for itself.
+  KOKKOS_INLINE_FUNCTION static int potrf(const Member& member, int m, double* a, int lda) {
+    const auto rest = [=](int i, int j) {
+      double value = a[i + static_cast<Index>(j) * lda];
+      for (int p = 0; p < j; ++p) value -= a[i + static_cast<Index>(p) * lda] * a[j + static_cast<Index>(p) * lda];
+      return value;
+    };
+    for (int j = 0; j < m; ++j) {
+      const double pivot = rest(j, j);
+      const bool failed = !(pivot > 0);
+      const double root = failed ? pivot : math::sqrt(pivot);
+      if (!failed)
+        for (int i = j + 1 + member.team_rank(); i < m; i += member.team_size())
+          a[i + static_cast<Index>(j) * lda] = rest(i, j) / root;
+      member.team_barrier();  // all have read the diagonal's entry, which no further column reads
+      if (member.team_rank() == 0) a[j + static_cast<Index>(j) * lda] = root;
+      if (failed) {
+        member.team_barrier();
+        return j + 1;
+      }
+    }
+    member.team_barrier();
+    return 0;
+  }
+
+  /// From X L = I, backwards: a thread owns rows and waits for nobody. All rows of a warp are at the same column.
+  KOKKOS_INLINE_FUNCTION static void invert_lower(const Member& member, int m, const double* l, double* inverse) {
+    for (int i = member.team_rank(); i < m; i += member.team_size())
+      for (int j = m - 1; j >= 0; --j) {
+        double value = i == j ? 1 : 0;
+        for (int p = j + 1; p <= i; ++p)
+          value -= inverse[i + static_cast<Index>(p) * m] * l[p + static_cast<Index>(j) * m];
+        inverse[i + static_cast<Index>(j) * m] = j <= i ? value / l[j + static_cast<Index>(j) * m] : 0;
+      }
+    member.team_barrier();
+  }
+
+ private:
+  /// Which half of a square matrix is not asked for, or known to be zero: the upper one of ...
+  enum class Half { kNone, kResult, kFactor };
+
+  /// C = alpha A B + beta C;  row i, column p of A is a[i * row_a + p * step_a], row p, column j of B
+  /// b[p * step_b + j * column_b].
+  template <Half half, class T>
+  KOKKOS_INLINE_FUNCTION static void product(const Member& member, int m, int n, int k, T alpha, const T* a,
+                                             Index row_a, Index step_a, const T* b, Index step_b, Index column_b,
+                                             T beta, T* c, int ldc) {
+    using Block = ProductBlock<T>;
+    constexpr int kRows = Block::kRows, kColumns = Block::kColumns;
+    const int apart = (m + kRows - 1) / kRows;  // a thread has the rows u, u + apart, ...
+    const int blocks = apart * ((n + kColumns - 1) / kColumns);
+    for (int item = member.team_rank(); item < blocks; item += member.team_size()) {
+      const int u = item % apart, column = item / apart * kColumns;
+      Block block;  // rows and columns beyond the end are copies of the last one, and not kept
+      for (int q = 0; q < kRows; ++q) block.left[q] = a + least(u + q * apart, m - 1) * row_a;
+      for (int j = 0; j < kColumns; ++j) block.right[j] = b + least(column + j, n - 1) * column_b;
+      int first = 0;
+      if constexpr (half == Half::kFactor) {  // row i of A ends at its diagonal
+        block.template add<0>(0, least(apart, k), step_a, step_b);
+        block.template add<1>(apart, least(2 * apart, k), step_a, step_b);
+        block.template add<2>(2 * apart, least(3 * apart, k), step_a, step_b);
+        block.template add<3>(3 * apart, k, step_a, step_b);
+      } else if constexpr (half == Half::kResult) {  // rows above all of the block's columns are not asked for
+        while (first < kRows && u + first * apart < column) ++first;
+        if (first == 0) block.template add<0>(0, k, step_a, step_b);
+        if (first == 1) block.template add<1>(0, k, step_a, step_b);
+        if (first == 2) block.template add<2>(0, k, step_a, step_b);
+        if (first == 3) block.template add<3>(0, k, step_a, step_b);
+      } else {
+        block.template add<0>(0, k, step_a, step_b);
+      }
+      for (int j = 0; j < kColumns; ++j)
+        for (int q = 0; q < kRows; ++q) {
+          const int row = u + q * apart;
+          if (q < first || row >= m || column + j >= n) continue;
+          T& entry = c[row + static_cast<Index>(column + j) * ldc];
+          entry = beta == 0 ? alpha * block.sum[q][j] : alpha * block.sum[q][j] + beta * entry;
+        }
+    }
+    member.team_barrier();
+  }
+
+  KOKKOS_INLINE_FUNCTION static int least(int a, int b) { return a < b ? a : b; }
+};
+
+}  // namespace fedpp::gpu

@@ -1,0 +1,144 @@
+"""Checkpoints that are damaged, missing or of another run are refused in words and leave everything as it was; results from whole ones."""
+import json
+import os
+import random
+import unittest
+
+import h5py
+
+from runs import PER_SEQUENCE, SameBits, data_set
+
+
+class Checkpoints(SameBits):
+    def setUp(self):
+        super().setUp()
+        self.deck(federation__rounds=3, **PER_SEQUENCE)
+        self.train(1, "out")
+
+    def contents(self, out):
+        return {path.name: path.read_bytes() for path in (self.folder / out).iterdir() if path.name != "train.log"}
+
+    def refused(self, *words, ranks=2, arguments=()):
+        """--resume ends with code 2, one message with these words, and the folder as it was."""
+        before = self.contents("out")
+        result = self.train(ranks, "out", "--resume", "--set", "federation.rounds=5", *arguments, code=2)
+        for word in words:
+            self.assertIn(word, result.stderr)
+        self.assertEqual(result.stderr.count("fedpp: error"), 1, result.stderr)
+        self.assertEqual(before, self.contents("out"))
+
+    def test_damaged(self):
+        newest = self.newest("out")
+        intact = newest.read_bytes()
+        rng = random.Random(3)
+        damages = {"truncated": intact[: len(intact) * 2 // 3], "header only": intact[:512], "empty": b"", "longer": intact + b"\0",
+                   "foreign": b"sequence,time,type\n" * 200, "not sealed": b"\0" * 512 + intact[512:]}
+        for k in range(3):
+            at = rng.randrange(len(intact))
+            damages[f"bit flipped at {at}"] = intact[:at] + bytes([intact[at] ^ (1 << k)]) + intact[at + 1:]
+        for what, content in damages.items():
+            with self.subTest(what):
+                newest.write_bytes(content)
+                self.refused(newest.name, ranks=1 if "bit" in what else 2)
+
+    def test_previous_one_instead(self):
+        self.train(1, "whole", "--set", "federation.rounds=5")
+        newest = self.newest("out")
+        newest.write_bytes(newest.read_bytes()[:-1])
+        previous = self.checkpoints("out")[-2]
+        self.refused(newest.name, previous)  # the remedy names it
+        self.train(2, "out", "--resume", "--checkpoint", f"out/{previous}", "--set", "federation.rounds=5")
+        self.assert_same("whole", "out")
+
+    def test_missing(self):
+        self.refused("nowhere.h5", arguments=["--checkpoint", "nowhere.h5"])
+        result = self.train(2, "empty", "--resume", code=2)
+        self.assertIn("holds no checkpoint", result.stderr)
+        self.assertFalse((self.folder / "empty").exists())
+
+    def test_fewer_rounds_than_done(self):
+        told = self.train(2, "out", "--resume", "--set", "federation.rounds=2", code=2).stderr
+        self.assertIn("has done 3", told)
+        self.assertEqual(told.count("has done 3"), 1, told)
+        self.assertNotIn("MPI_ABORT", told)
+
+    def test_wrong_configuration(self):
+        self.refused("model.inducing = 9", "checkpoint: 7", self.newest("out").name, arguments=["--set", "model.inducing=9"])
+        self.refused("federation.seed", "--accept-changes", arguments=["--set", "federation.seed=2"])
+        told = self.start(self.on_ranks(1, "evaluate", "out", "--set", "federation.seed=2"))
+        self.assertEqual(told.returncode, 2)
+        self.assertIn("evaluated as it was trained", told.stderr)
+        self.assertNotIn("--resume", told.stderr)
+
+    def test_wrong_data(self):
+        self.write("train.csv", data_set(23))
+        self.refused(self.newest("out").name)
+
+    def test_altered_data(self):
+        data = (self.folder / "train.csv").read_text()
+        line = next(row for row in data.splitlines() if row.startswith("7,"))  # its first event: the window starts earlier
+        sequence, time, kind = line.split(",")
+        self.write("train.csv", data.replace(line, f"{sequence},{float(time) - 0.125},{kind}", 1))
+        self.refused("not those that", self.newest("out").name, "--accept-changes", "adapt --continue")
+        evaluated = self.start(self.on_ranks(2, "evaluate", "out"))
+        self.assertEqual(evaluated.returncode, 2, evaluated.stderr)
+        self.assertIn("not those that", evaluated.stderr)
+        self.train(2, "out", "--resume", "--accept-changes", "--set", "federation.rounds=5")
+        self.assertGreater(self.result("out")["best_round"], 3, "scores of other data took part in the choice")
+
+    def test_second_training_into_the_folder(self):
+        before = self.contents("out")
+        result = self.train(2, "out", code=2)
+        self.assertIn("--resume", result.stderr)
+        self.assertIn("--out", result.stderr)
+        self.assertEqual(before, self.contents("out"))
+
+    def test_evaluate_and_predict_from_the_folder(self):
+        self.assertEqual(self.start(self.on_ranks(2, "evaluate", "out")).returncode, 0)
+        again = json.loads((self.folder / "out" / "evaluation.json").read_text())
+        self.assertEqual(again["scores"], self.result("out")["scores"])
+        self.assertEqual(self.start(self.on_ranks(2, "predict", "out", "--clients", "1,4")).returncode, 0)
+        with h5py.File(self.folder / "out" / "prediction.h5") as file, h5py.File(self.folder / "out" / "result.h5") as result:
+            self.assertEqual(sorted(file["curves"]), ["client_000001", "client_000004"])
+            for name in ["time", "lower", "upper"]:
+                self.assertEqual(file[f"curves/client_000001/{name}"][()].tobytes(),
+                                 result[f"curves/client_000001/{name}"][()].tobytes())
+
+    def test_a_result_that_cannot_be_written_is_refused_before_the_work(self):
+        (self.folder / "folder").mkdir()
+        before = sorted(self.folder.rglob("*"))
+        self.newest("out").write_bytes(b"")  # the work would begin by refusing this
+        for command, name in [("evaluate", "x.json"), ("predict", "x.h5")]:
+            for target in [f"nowhere/{name}", "folder"]:
+                result = self.start(self.on_ranks(2, command, "out", "--out", target))
+                self.assertEqual(result.returncode, 2, result.stderr)
+                self.assertIn(f"fedpp: error: {target}: ", result.stderr)
+        self.assertEqual(sorted(self.folder.rglob("*")), before)
+
+    def test_results_replace_only_their_own_kind(self):
+        os.link(self.folder / "train.csv", self.folder / "train.json")
+        os.mkfifo(self.folder / "pipe.json")
+        (self.folder / "link.json").symlink_to("elsewhere.json")
+        before = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+        newest = f"out/{self.newest('out').name}"
+        for command, target, reason in [
+                ("evaluate", "out/result.json", "'fedpp train' wrote it"), ("evaluate", newest, "must end in .json"),
+                ("evaluate", "train.json", "is read here"), ("evaluate", "pipe.json", "is a device, pipe or socket"),
+                ("evaluate", "link.json", "is a symbolic link"), ("predict", newest, "'fedpp train' wrote it"),
+                ("predict", "out/result.h5", "'fedpp train' wrote it"), ("predict", "train.csv", "must end in .h5")]:
+            with self.subTest(f"{command} --out {target}"):
+                result = self.start(self.on_ranks(1, command, "out", "--out", target))
+                self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+                self.assertIn(f"fedpp: error: {target}: ", result.stderr)
+                self.assertIn(reason, result.stderr)
+        self.assertEqual({path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}, before)
+        self.assertTrue((self.folder / "pipe.json").is_fifo())
+        # The tables go where the curves go.
+        result = self.start(self.on_ranks(1, "predict", "out", "--next-events", "--out", "curves.h5"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue((self.folder / "curves.next_events.csv").is_file())
+        self.assertFalse((self.folder / "out" / "next_events.csv").exists())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,101 @@
+"""When the next event comes: scores beside simple predictors, and what predict writes, on any number of ranks."""
+import unittest
+
+import numpy as np
+
+from runs import POOLED, SameBits
+
+
+class NextEvent(SameBits):
+    def rows(self, path):
+        lines = (self.folder / path).read_text().splitlines()
+        names = lines[0].split(",")
+        return [dict(zip(names, line.split(","))) for line in lines[1:]]
+
+    def check(self, futures, **changes):
+        self.deck(data__clients=3, data__partition="homogeneous", federation__participants=0, federation__rounds=2,
+                  evaluation__next_event=True, **changes)
+        for ranks in [1, 2]:
+            out = f"ranks{ranks}"
+            told = self.train(ranks, out).stdout
+            self.assertIn("mean gap", told)
+            predicted = self.start(self.on_ranks(ranks, "predict", out, "--next-events", "--futures", futures, "--horizon", 40))
+            self.assertEqual(predicted.returncode, 0, predicted.stdout + predicted.stderr)
+        one, two = self.result("ranks1"), self.result("ranks2")
+        self.assertEqual(one["next_event"], two["next_event"])
+        for split in ["validation", "test"]:
+            table = one["next_event"][split]
+            self.assertGreater(table["events"], 50)
+            self.assertEqual(len(table["predictors"]), 5)
+            for predictor in table["predictors"]:
+                self.assertGreater(predictor["rmse"], predictor["mae"], predictor)
+                self.assertGreater(predictor["mae"], 0)
+        for name in ["next_events.csv", "futures.csv"]:
+            self.assertEqual((self.folder / "ranks1" / name).read_bytes(), (self.folder / "ranks2" / name).read_bytes())
+        self.assertEqual(list(self.folder.glob("ranks*/*.partial")), [])
+
+        held = {}
+        for line in (self.folder / "train.csv").read_text().splitlines()[1:]:
+            sequence, time, _ = line.split(",")
+            held[sequence] = float(time)
+        next_events = self.rows("ranks1/next_events.csv")
+        self.assertEqual(sorted(int(row["sequence"]) for row in next_events), list(range(24)))
+        self.assertEqual([int(row["client"]) for row in next_events], sorted(int(row["client"]) for row in next_events))
+        end, median = {}, {}
+        for row in next_events:
+            self.assertEqual(float(row["last_time"]), held[row["sequence"]])
+            times = [float(row[key]) for key in ["observed_until", "q05", "q25", "q50", "q75", "q95"]]
+            self.assertEqual(times, sorted(times))
+            self.assertGreater(float(row["expected"]), times[0])
+            end[row["sequence"]], median[row["sequence"]] = times[0], times[3]
+        first = {}
+        for row in self.rows("ranks1/futures.csv"):
+            time, path = float(row["time"]), (row["sequence"], row["future"])
+            self.assertGreater(time, end[row["sequence"]])
+            self.assertLessEqual(time, end[row["sequence"]] + 40 + 1e-6)
+            self.assertGreaterEqual(time, first.setdefault(path, time))
+        early = sum(time <= median[sequence] for (sequence, _), time in first.items())
+        draws = 24 * futures
+        self.assertLess(abs(early - draws / 2), 4 * np.sqrt(draws) / 2, "first events against their median")
+
+    def test_lstm(self):
+        self.check(20, model__encoder="lstm", model__layers=1, data__realisation="pooled")
+
+    def test_deep_kernel(self):
+        self.check(20, data__realisation="per-sequence")
+
+    def test_futures_end_after_their_sequences(self):
+        self.deck(data__clients=3, data__partition="homogeneous", federation__participants=0, federation__rounds=1)
+        self.train(2, "out")
+        predict = lambda until: self.start(self.on_ranks(2, "predict", "out", "--next-events", "--futures", 3, "--until", until))
+        refused = predict(-1)
+        self.assertEqual(refused.returncode, 2, refused.stdout + refused.stderr)
+        self.assertIn("--until -1: no sequence ends before it", refused.stderr)
+        self.assertEqual(list((self.folder / "out").glob("*.csv")), [])
+        predicted = predict(1000)
+        self.assertEqual(predicted.returncode, 0, predicted.stderr)
+        self.assertNotIn("no futures", predicted.stdout)
+        ends = sorted(float(row["observed_until"]) for row in self.rows("out/next_events.csv"))
+        self.assertIn(f"{len(ends) - 5} sequences are observed until", predict((ends[4] + ends[5]) / 2).stdout)
+
+    def test_types_cannot_be_drawn(self):
+        self.deck(data__clients=2, data__partition="homogeneous", federation__participants=0, federation__rounds=1,
+                  model__encoder="lstm", model__layers=1, model__type_embedding=2)
+        self.train(1, "out")
+        refused = self.start(self.on_ranks(1, "predict", "out", "--futures", 2, "--horizon", 1))
+        self.assertEqual(refused.returncode, 2, refused.stdout + refused.stderr)
+        self.assertIn("model.type_embedding = 2", refused.stderr)
+        self.assertFalse((self.folder / "out" / "futures.csv").exists())
+        allowed = self.start(self.on_ranks(1, "predict", "out", "--next-events"))
+        self.assertEqual(allowed.returncode, 0, allowed.stdout + allowed.stderr)
+
+    def test_other_protocols_are_refused(self):
+        self.deck(**POOLED, federation__rounds=1)
+        self.train(1, "out")
+        refused = self.start(self.on_ranks(1, "predict", "out", "--next-events"))
+        self.assertEqual(refused.returncode, 2, refused.stdout + refused.stderr)
+        self.assertIn('data.protocol = "population"', refused.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,126 @@
+"""Runs under options that change who holds what, who takes part and who is left out."""
+import unittest
+
+import h5py
+import numpy as np
+
+from runs import PER_SEQUENCE, SameBits, data_set, settings
+from program import FEDPP
+
+
+class Settings(SameBits):
+    def test_one_file_a_client_equals_the_common_file(self):
+        self.write("run.toml", settings(data__partition="homogeneous", data__clients=3, federation__participants=2))
+        rows = [data_set(5, seed=client).split("\n", 1) for client in range(3)]
+        for client, (header, text) in enumerate(rows):
+            self.write(f"site{client}.csv", header + "\n" + text)
+        # A common file of which every client holds everything (not dealt) is one client's own file thrice.
+        self.write("train.csv", rows[1][0] + "\n" + rows[1][1])
+        for client in range(3):
+            self.write(f"copy{client}.csv", rows[1][0] + "\n" + rows[1][1])
+        self.train(2, "common", "--set", "data.deal=false")
+        self.train(2, "own", "--set", "data.train=[]", "--set", "data.client_files=copy{client}.csv")
+        self.assert_same("common", "own")
+        # Different files: every client has its own events, whoever owns it.
+        self.train(1, "one", "--set", "data.train=[]", "--set", "data.client_files=site{client}.csv")
+        self.train(3, "three", "--set", "data.train=[]", "--set", "data.client_files=site{client}.csv")
+        self.assert_same("one", "three")
+        self.assertNotEqual(self.result("one")["theta"], self.result("own")["theta"])
+
+    def test_one_file_a_client_with_test_files_and_windows(self):
+        for client in range(3):
+            self.write(f"site{client}.csv", data_set(6, seed=client))
+            self.write(f"test{client}.csv", data_set(3, seed=10 + client))
+            for part in ["site", "test"]:
+                self.write(f"{part}{client}-windows.csv", "sequence,start,end\n" + "".join(f"{s},0,50\n" for s in range(6 if part == "site" else 3)))
+        self.write("run.toml", settings(data__train=[], data__client_files="site{client}.csv", data__test=["test{client}.csv"],
+                                        data__windows=["site{client}-windows.csv", "test{client}-windows.csv"],
+                                        data__protocol="population", data__realisation="pooled", data__clients=3,
+                                        federation__participants=2))
+        self.train(1, "one")
+        self.train(2, "two")
+        self.assert_same("one", "two")
+
+    def test_local_mode_exchanges_nothing(self):
+        self.deck(federation__mode="local", federation__participants=0, **PER_SEQUENCE)
+        self.train(2, "all")
+        start = self.result("all")["theta"]
+        self.train(2, "again", "--set", "federation.rounds=1")
+        self.assertEqual(start, self.result("again")["theta"])  # theta stays the prior that everybody started from
+        self.assertEqual(self.result("all")["scores"]["models"][0]["name"], "local only")
+
+    def test_windows_tables(self):
+        self.write("train.csv", data_set(24))
+        rows = "".join(f"{s},-10,{20 + s % 3}\n{s},25,60\n" for s in range(24)) + "99,-10,60\n"
+        self.write("windows.csv", "sequence,start,end\n" + rows)
+        self.write("run.toml", settings(data__windows=["windows.csv"]))
+        outside = sum(20 + int(s) % 3 < float(time) < 25 for s, time, _ in
+                      (row.split(",") for row in (self.folder / "train.csv").read_text().splitlines()[1:]))
+        imported = self.start([FEDPP, "import", "train.csv", "--windows", "windows.csv", "--out", "train.h5"]).stdout
+        self.assertIn(f"; {outside} of them outside the windows", imported)
+        told = self.train(2, "all_types", "--set", "data.partition=homogeneous").stdout
+        self.assertIn(f"\n{outside} events outside the windows are left out\n", told)
+        told = self.train(2, "types", "--set", "data.clients=1", "--set", "federation.participants=0").stdout
+        self.assertIn("types of events that no client sees: 1, with ", told)
+        self.train(2, "windows")
+        self.train(2, "none", "--set", "data.windows=[]")
+        self.assertNotEqual(self.result("windows")["theta"], self.result("none")["theta"])
+        # All of observed time on both sides of the events changes the rate; a window that is the whole span does not,
+        # but for the first event, which is conditioned on only where no window says when observation began.
+        first = self.result("windows")["scores"]["models"][0]
+        self.assertTrue(np.isfinite(first["headline"]))
+
+    def test_straggling_period(self):
+        self.deck(federation__straggling_period=2, **PER_SEQUENCE)
+        self.train(2, "out")
+        groups = [r["participants"] for r in self.result("out")["rounds"]]
+        self.assertEqual(groups[0], groups[1])
+        self.assertEqual(groups[2], groups[3])
+        self.assertNotEqual(groups[0], groups[2])
+
+    def test_uploads_that_are_not_finite_are_left_out_and_the_run_goes_on(self):
+        for mode in ["federated", "local"]:
+            with self.subTest(mode):
+                # One Adam step of this size leaves nothing finite.
+                self.deck(training__learning_rate=1e308, training__epochs=1, federation__mode=mode, training__beta1=0.0,
+                          training__sd_map="exp", federation__rounds=2, **PER_SEQUENCE)
+                self.train(2, mode)
+                result = self.result(mode)
+                self.assertEqual([len(r["left_out"]) for r in result["rounds"]], [4, 4])
+                self.assertRegex(result["rounds"][0]["left_out"][0], r"^client \d+ left out of round 1: ")
+                self.assertTrue(np.isfinite(result["scores"]["models"][0]["headline"]))
+
+    def test_uploads_beyond_the_sums_are_left_out_and_the_run_goes_on(self):
+        for estimator in ["mean", "median"]:
+            with self.subTest(estimator):
+                self.deck(federation__participants=0, federation__rounds=2, attack__kind="scaled", attack__strength=1e200,
+                          attack__share=0.34, aggregation__estimator=estimator, **PER_SEQUENCE)
+                self.train(2, estimator)
+                result = self.result(estimator)
+                hostile = result["honest"]["hostile_clients"]
+                self.assertEqual(len(hostile), 2)
+                for entry in result["rounds"]:
+                    self.assertEqual([int(text.split()[1]) for text in sorted(entry["left_out"])], hostile)
+                self.assertIn("to a sum, which holds up to", result["rounds"][0]["left_out"][0])
+                self.assertTrue(np.isfinite(result["honest"]["headline"]))
+
+    def test_clients_without_a_prediction_end_no_run(self):
+        """Members of a hostile client's community start where no number is."""
+        self.deck(federation__participants=0, federation__rounds=5, federation__client_start="mix", attack__kind="scaled",
+                  attack__strength=300, attack__share=0.2, aggregation__scope="structural-entropy", evaluation__next_event=True,
+                  evaluation__trivial_models=True, **PER_SEQUENCE)
+        log = self.train(2, "out").stdout
+        result = self.result("out")
+        unscored = result["unscored_clients"]
+        self.assertTrue(0 < len(unscored) < 6, unscored)
+        self.assertIn(f"no prediction from their weights is a number: clients {', '.join(map(str, unscored))}.", log)
+        self.assertRegex(log, r"round \d: \d clients? without a validation score")
+        for model in result["scores"]["models"]:
+            self.assertTrue(np.isfinite(model["headline"]), model["name"])
+            self.assertEqual([c["client"] for c in model["per_client"] if c["headline"] is None], unscored)
+        with h5py.File(self.folder / "out/result.h5") as file:
+            self.assertFalse({f"client_{c:06d}" for c in unscored} & set(file["curves"]))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
