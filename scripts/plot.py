@@ -2,14 +2,17 @@
 """Figures of a run: reads DIR/result.json and DIR/result.h5, writes PNG files into DIR.
 
   convergence.png     evidence lower bound and validation score over the rounds
-  intensities.png     posterior intensities with 5/50/95 % bands, the events as ticks, a histogram beside them
+  intensities.png     posterior intensities with 5/50/95 % bands, with a histogram and the events as ticks where the run has them
   scores.png          each client's test score against the trivial models
   calibration.png     rescaled test increments against Exp(1): quantiles and probabilities
   phases.png          where the time went
   communication.png   what left the ranks
   communities.png     which clients learn from each other, over the rounds
+  graph.png           how similar the server finds the clients, and their communities after the last round
   starts.png          lambda of the clients' starts, over the rounds
   gains.png           each client's test score less that in another run (--before)
+  prediction.png      intensities of the clients that 'fedpp predict' was asked for (--prediction)
+  next_events.png     when sequences go on, by 'fedpp predict --next-events' (--prediction)
 
 A figure whose data are missing is skipped, and that is said. 'fedpp report DIR' puts all of them into one page.
 Needs Python 3, NumPy, Matplotlib and h5py (Debian: python3-matplotlib python3-h5py).
@@ -24,6 +27,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"
 try:
     import h5py
     from fedpp import figures
+    from fedpp.results import Run
 except ImportError as missing:
     print(f"plot.py: {missing}. On Debian and Ubuntu: apt-get install python3-matplotlib python3-h5py, then run it with /usr/bin/python3.", file=sys.stderr)
     sys.exit(2)
@@ -35,13 +39,23 @@ def refuse(what):
     sys.exit(2)
 
 
+def table_of_next_events(directory):
+    try:
+        return Run(directory).next_events
+    except FileNotFoundError as missing:
+        raise figures.Missing(str(missing)) from None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", metavar="DIR", type=pathlib.Path, help="output directory of a run")
     parser.add_argument("--dpi", type=int, default=130, help="resolution of the PNG files (default: 130)")
     parser.add_argument("--before", metavar="DIR", type=pathlib.Path, help="another run, for gains.png")
+    parser.add_argument("--prediction", action="store_true", help="draw what 'fedpp predict DIR' wrote instead: prediction.png, next_events.png")
     arguments = parser.parse_args()
     drawn = dict(figures.ALL)
+    if arguments.prediction:
+        drawn = {"prediction": figures.intensities, "next_events": lambda result, _: figures.next_events(result, table_of_next_events(arguments.directory))}
     if arguments.before is not None:
         try:
             before = json.loads((arguments.before / "result.json").read_text())
@@ -57,8 +71,9 @@ def main():
         refuse(f"{source}, line {error.lineno}: not valid JSON ({error.msg}): write it anew with 'fedpp train --resume'")
     except (OSError, UnicodeDecodeError) as error:
         refuse(f"{source}: cannot be read ({error})")
-    arrays = arguments.directory / "result.h5"
-    damaged = f"{arrays}: not readable as fedpp's HDF5 file: write it anew with 'fedpp train --resume', or delete it for the other figures"
+    arrays = arguments.directory / ("prediction.h5" if arguments.prediction else "result.h5")
+    writer = "fedpp predict" if arguments.prediction else "fedpp train --resume"
+    damaged = f"{arrays}: not readable as fedpp's HDF5 file: write it anew with '{writer}', or delete it for the other figures"
     try:
         h5 = h5py.File(arrays, "r") if arrays.is_file() else None
     except OSError as error:
@@ -73,7 +88,7 @@ def main():
             continue
         except (AttributeError, IndexError, KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
             # Figures of the curves read from result.h5 alone; scores and convergence from result.json.
-            if name in ("intensities", "calibration"):
+            if name in ("intensities", "calibration", "prediction"):
                 refuse(f"{damaged} ({type(error).__name__}: {error})")
             refuse(f"{source}: not what 'fedpp train' writes ({type(error).__name__}: {error}): write it anew with 'fedpp train --resume'")
         try:

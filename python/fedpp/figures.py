@@ -1,7 +1,7 @@
 """Figures of a run, each from result.json as a dictionary and result.h5 as an open h5py file (or None).
 
   convergence     evidence lower bound and validation score over the rounds
-  intensities     posterior intensities with 5/50/95 % bands, the events as ticks, a histogram beside them
+  intensities     posterior intensities with 5/50/95 % bands, with a histogram and the events as ticks where the run has them
   scores          each client's test score against the trivial models
   calibration     rescaled test increments against Exp(1): quantiles and probabilities
   phases          where the time went
@@ -9,6 +9,9 @@
   communities     which clients learn from each other, over the rounds
   graph           how similar the server finds them, and their communities after the last round
   starts          lambda of the clients' starts, over the rounds
+
+Beside these, of other files: gains (another run's result.json), next_events (the table of 'fedpp predict --next-events'); intensities draws
+prediction.h5 as well.
 
 Each returns a Matplotlib figure and raises Missing where its data are not in the run. Needs Matplotlib and NumPy.
 """
@@ -27,6 +30,8 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
+
+from .scores import headline_without, hostile_clients
 
 OURS, TRAIN, TEST, GREY = "#0b5fa5", "#7a7a7a", "#c8442b", "#9a9a9a"
 TRIVIAL = [("#e08214", "s"), ("#1b9e77", "D"), ("#8450a0", "^"), ("#b8860b", "v"), ("#c2457e", "P"), ("#555555", "X")]
@@ -54,6 +59,10 @@ def unit_name(unit):
 def number(value):
     """JSON's null is a number that was not finite or not computed."""
     return math.nan if value is None else float(value)
+
+
+def counted(count, noun):
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def drawable(values):
@@ -116,6 +125,21 @@ def rug(axis, row, times, colour):
         axis.vlines(times, row, row + 0.8, color=colour, lw=0.7, alpha=alpha)
 
 
+ABOVE = "histogram is higher"
+
+
+def event_strip(axis, train, test):
+    """Ticks at the events below the curves, those for training above those for the test."""
+    rug(axis, 1, train, TRAIN)
+    rug(axis, 0, test, TEST)
+    axis.set_ylim(-0.1, 2)
+    axis.set_yticks([0.4, 1.4])
+    axis.set_yticklabels([f"test ({len(test)})", f"train ({len(train)})"], fontsize=7.5)
+    axis.tick_params(axis="y", length=0)
+    axis.grid(False)
+    axis.spines["left"].set_visible(False)
+
+
 UNITS = {"s": 1, "min": 60, "hour": 3600, "day": 86400, "week": 604800}
 
 
@@ -133,17 +157,30 @@ def calendar(result, group):
     return lambda times: np.datetime64(origin, "ms") + np.asarray((np.asarray(times, float) + shift) * scale * 1000).astype("timedelta64[ms]")
 
 
+def histogram(axis, edges, rate):
+    """Steps; where they leave the panel at the top, a mark there."""
+    heights = np.concatenate([[0.0], np.repeat(rate, 2), [0.0]])
+    axis.plot(np.repeat(edges, 2), heights, color=GREY, lw=1.0, alpha=0.9)
+    top = axis.get_ylim()[1]
+    above = np.flatnonzero(rate > top)
+    if len(above):
+        axis.plot(edges[above] + (edges[above + 1] - edges[above]) / 2, np.full(len(above), top), ls="", marker="^", ms=5, color="#555555", clip_on=False, label=ABOVE)
+
+
 def intensity_panel(cell, group, name, label_x, dates):
-    axis, strip = cell.subplots(2, 1, sharex=True, gridspec_kw={"height_ratios": [5, 1], "hspace": 0.02})
+    """The curves of a client, above ticks at its events where the run wrote these."""
+    ticks = "train_events" in group
+    if ticks:
+        axis, bottom = cell.subplots(2, 1, sharex=True, gridspec_kw={"height_ratios": [5, 1], "hspace": 0.02})
+        axis.tick_params(labelbottom=False, length=0, axis="x")
+    else:
+        axis = bottom = cell.subplots()
     times_of = dates or (lambda times: times)
     on_time_axis = ("time", "histogram_edges", "train_events", "test_events")
     read = lambda key: drawable(group[key]) if key in group else np.array([])
     get = lambda key: times_of(read(key)) if key in on_time_axis and len(read(key)) else read(key)
     time, unit = get("time"), unit_name(group.attrs.get("unit", ""))
     rate, edges = get("histogram_rate"), get("histogram_edges")
-    if len(rate):
-        heights = np.concatenate([[0.0], np.repeat(rate, 2), [0.0]])
-        axis.plot(np.repeat(edges, 2), heights, color=GREY, lw=1.0, alpha=0.9)
     if len(get("lower")):
         axis.fill_between(time, get("lower"), get("upper"), color=OURS, alpha=0.22, lw=0)
     if len(get("median")):
@@ -155,40 +192,34 @@ def intensity_panel(cell, group, name, label_x, dates):
     if np.isfinite(rate).any():
         tops.append(np.nanquantile(rate, 0.97))
     axis.set_ylim(0, 1.12 * max(tops) if tops and max(tops) > 0 else 1)
+    if len(rate):
+        histogram(axis, edges, rate)
     axis.set_ylabel(f"intensity\n(per {unit})", fontsize=9)
     axis.yaxis.set_major_locator(MaxNLocator(4))
-    axis.tick_params(labelbottom=False, length=0, axis="x")
-    types = group.attrs.get("types")
-    title = f"client {int(name.split('_')[-1])}"
-    if types is not None and np.size(types):
-        shown = ", ".join(text(t) for t in np.atleast_1d(types)[:8])
-        title += f"  ·  types {shown}" + (", …" if np.size(types) > 8 else "")
+    types, sequence = group.attrs.get("types"), group.attrs.get("sequence")
+    title = f"client {int(name.split('_')[-1])}" + ("" if sequence is None else f"  ·  its sequence {sequence} alone")
+    types = text(types).split() if types is not None else []
+    if types:
+        title += f"  ·  type{'s' if len(types) > 1 else ''} {', '.join(types[:8])}" + (", …" if len(types) > 8 else "")
     axis.set_title(title, loc="left", fontsize=10)
-    train, test = get("train_events"), get("test_events")
-    rug(strip, 1, train, TRAIN)
-    rug(strip, 0, test, TEST)
-    strip.set_ylim(-0.1, 2)
-    strip.set_yticks([0.4, 1.4])
-    strip.set_yticklabels([f"test ({len(test)})", f"train ({len(train)})"], fontsize=7.5)
-    strip.tick_params(axis="y", length=0)
-    strip.grid(False)
-    strip.spines["left"].set_visible(False)
+    if ticks:
+        event_strip(bottom, get("train_events"), get("test_events"))
     shown = time[np.isfinite(read("time"))]
     if len(shown):
-        strip.set_xlim(shown[0], shown[-1])
+        bottom.set_xlim(shown[0], shown[-1])
     if label_x:
         clock = text(group.attrs.get("clock", ""))
         since = "since the sequence's start, " if clock == "elapsed" else "of the file, " if clock else ""
-        strip.set_xlabel("date (UTC)" if dates else f"time ({since}{unit})")
+        bottom.set_xlabel("date (UTC)" if dates else f"time ({since}{unit})")
     if dates:
         locator = matplotlib.dates.AutoDateLocator(maxticks=7)
-        strip.xaxis.set_major_locator(locator)
-        strip.xaxis.set_major_formatter(matplotlib.dates.ConciseDateFormatter(locator))
+        bottom.xaxis.set_major_locator(locator)
+        bottom.xaxis.set_major_formatter(matplotlib.dates.ConciseDateFormatter(locator))
 
 
 def intensities(result, h5):
     if h5 is None or "curves" not in h5 or not len(h5["curves"]):
-        raise Missing("result.h5 has no curves")
+        raise Missing("there are no curves: 'fedpp train' writes those of the first evaluation.curve_clients clients, 'fedpp predict' others")
     names = sorted(h5["curves"])
     columns = 1 if len(names) <= 3 else 2
     rows = -(-len(names) // columns)
@@ -201,7 +232,11 @@ def intensities(result, h5):
         intensity_panel(cells[i // columns, i % columns], group, name, i + columns >= len(names), calendar(result, group))
     header.text(0.01, 0.5, "Posterior intensity", va="center", fontsize=11, fontweight="bold")
     keys = [Line2D([], [], color=OURS, lw=1.6, label="median"), Line2D([], [], color=OURS, lw=1, ls=":", label="mean"),
-            Patch(color=OURS, alpha=0.22, lw=0, label="5 to 95 %"), Line2D([], [], color=GREY, lw=1, label="histogram")]
+            Patch(color=OURS, alpha=0.22, lw=0, label="5 to 95 %")]
+    if any("histogram_rate" in h5["curves"][name] for name in names):
+        keys.append(Line2D([], [], color=GREY, lw=1, label="histogram"))
+    drawn = [line for axis in figure.axes for line in axis.lines]
+    keys += [line for line in drawn if line.get_label() == ABOVE][:1]
     header.legend(handles=keys, loc="center right", ncol=len(keys))
     return figure
 
@@ -215,8 +250,9 @@ def scores_of(result):
     return [t for t in tables if any(math.isfinite(number(c.get("headline"))) for c in t["models"][0].get("per_client", []))]
 
 
-def score_panel(axis, table):
+def score_panel(axis, table, hostile):
     ours, trivial = table["models"][0], table["models"][1:]
+    total = lambda model: headline_without(model, hostile) if hostile else number(model["headline"])
     score = {c["client"]: number(c["headline"]) for c in ours["per_client"]}
     order = sorted((c for c in score if math.isfinite(score[c])), key=lambda c: score[c])
     row = {client: i for i, client in enumerate(order)}
@@ -228,15 +264,17 @@ def score_panel(axis, table):
             best[client] = max(best[client], value)
         colour, marker = TRIVIAL[k % len(TRIVIAL)]
         axis.plot([p[0] for p in points], [p[1] for p in points], ls="", marker=marker, ms=4.5, color=colour, alpha=0.85,
-                  label=f"{model['name']}  ({number(model['headline']):.3f})")
+                  label=f"{model['name']}  ({total(model):.3f})")
     rivals = [best[c] for c in order]
-    above = sum(score[c] > best[c] for c in order)
+    honest = [c for c in order if c not in hostile]
+    above = sum(score[c] > best[c] for c in honest)
     for client in order:  # the lead over the best trivial model, or the lag behind it
         if math.isfinite(best[client]):
             axis.plot([best[client], score[client]], [row[client]] * 2, lw=2.2, zorder=1.5, solid_capstyle="butt",
                       color=OURS if score[client] > best[client] else TEST, alpha=0.45)
-    axis.plot([score[c] for c in order], range(len(order)), ls="", marker="o", ms=6.5, color=OURS, mec="white", mew=0.6, zorder=3,
-              label=f"{ours['name']}  ({number(ours['headline']):.3f})")
+    # Open, so that a rival at the same value stays in sight.
+    axis.plot([score[c] for c in order], range(len(order)), ls="", marker="o", ms=8, mfc="none", mec=OURS, mew=1.7, zorder=3,
+              label=f"{ours['name']}  ({total(ours):.3f})")
     # One hopeless model must not squeeze the rest: the axis spans the interesting values, what lies left of it is said.
     values = [number(c["headline"]) for m in table["models"] for c in m["per_client"] if c["client"] in row]
     values = np.array([v for v in values if math.isfinite(v)])
@@ -251,14 +289,19 @@ def score_panel(axis, table):
     axis.set_yticklabels([str(order[i]) for i in range(0, len(order), step)])
     axis.set_ylabel("client, sorted by our score")
     label = f"test log-likelihood per event (nats, time in {unit_name(table.get('unit', ''))})"
-    axis.set_xlabel(label + (f"\n{hidden} points further left not shown" if hidden else ""))
+    axis.set_xlabel(label + (f"\n{counted(hidden, 'point')} further left not shown" if hidden else ""))
     title = f"Protocol {table.get('protocol', '?')}"
     if trivial:
-        title += f": above every trivial model on {above} of {len(order)} clients"
+        title += f": above every trivial model on {above} of {counted(len(honest), 'honest client' if hostile else 'client')}"
     axis.set_title(title, loc="left", fontweight="bold")
     handles, labels = axis.get_legend_handles_labels()
-    axis.legend(handles[-1:] + handles[:-1], labels[-1:] + labels[:-1], loc="upper left", bbox_to_anchor=(1.01, 1.0),
-                title="headline (all clients)", alignment="left")
+    handles, labels = handles[-1:] + handles[:-1], labels[-1:] + labels[:-1]
+    for client in set(hostile) & set(order):
+        axis.axhspan(row[client] - 0.5, row[client] + 0.5, color=TEST, alpha=0.13, lw=0, zorder=0)
+    if hostile:
+        handles, labels = [*handles, Patch(color=TEST, alpha=0.13, lw=0)], [*labels, "hostile client, not counted"]
+    axis.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1.0), alignment="left",
+                title=f"headline ({'honest' if hostile else 'all'} clients)")
 
 
 def scores(result, _):
@@ -268,7 +311,7 @@ def scores(result, _):
     heights = [1.6 + 0.24 * min(max(len(t["models"][0].get("per_client", [])), 6), 50) for t in tables]
     figure, axes = plt.subplots(len(tables), 1, figsize=(10.5, sum(heights)), squeeze=False, gridspec_kw={"height_ratios": heights})
     for axis, table in zip(axes[:, 0], tables):
-        score_panel(axis, table)
+        score_panel(axis, table, hostile_clients(result))
     return figure
 
 
@@ -392,14 +435,27 @@ def communities(result, _):
 
 # --- client graph ------------------------------------------------------------------------------------------------------
 
+def mean_similarities(community, weights):
+    """Mean edge weight over the pairs of clients of one community, and of two; NaN without a pair."""
+    pairs = np.triu(np.ones(weights.shape, dtype=bool), 1)
+    together = community[:, None] == community[None, :]
+    return tuple(weights[pairs & chosen].mean() if (pairs & chosen).any() else math.nan for chosen in (together, ~together))
+
+
+def similarity_text(value):
+    return f"{value:.3f}" if math.isfinite(value) else "–"
+
+
 def graph(_, h5):
     if h5 is None or "graph" not in h5:
         raise Missing("clients share one prior: result.h5 has no graph")
     clients, community, weights = (h5["graph"][name][()] for name in ("clients", "community", "weights"))
     order = np.lexsort((clients, community))  # members of a community stand together
+    within, between = mean_similarities(community, weights)
     shown = np.ma.masked_array(weights, np.eye(len(clients), dtype=bool))[np.ix_(order, order)]  # no edge from a client to itself
     figure, axis = plt.subplots(figsize=(7, 6))
-    image = axis.imshow(shown, cmap="viridis", interpolation="nearest")
+    # The same colours in every run: stretched over what occurs, a thousandth would look like a group.
+    image = axis.imshow(shown, cmap="viridis", interpolation="nearest", vmin=0, vmax=1)
     ends = np.flatnonzero(np.diff(community[order])) + 0.5
     for first, last in zip([-0.5, *ends], [*ends, len(clients) - 0.5]):
         axis.add_patch(matplotlib.patches.Rectangle((first, first), last - first, last - first, fill=False, edgecolor=TEST, lw=1.5))
@@ -411,7 +467,8 @@ def graph(_, h5):
     axis.set(xlabel="client, by community", ylabel="client, by community")
     axis.grid(False)
     figure.colorbar(image, ax=axis, label="similarity (edge weight)", shrink=0.8)
-    axis.set_title("Client graph after the last round; communities framed", loc="left", fontweight="bold")
+    axis.set_title("Client graph after the last round; communities framed\n"
+                   f"mean similarity within communities {similarity_text(within)}, between them {similarity_text(between)}", loc="left", fontweight="bold")
     return figure
 
 
@@ -430,6 +487,36 @@ def starts(result, _):
     axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     axis.set_title("Where local epochs start", loc="left", fontweight="bold")
     axis.legend(loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.2)
+    return figure
+
+
+# --- next events -------------------------------------------------------------------------------------------------------
+
+MOST_SEQUENCES = 60
+
+
+def next_events(result, table):
+    """When each sequence goes on: quantiles of the time to its next event, of what `Run.next_events` holds."""
+    wait = {q: table[q] - table["observed_until"] for q in ("q05", "q25", "q50", "q75", "q95")}
+    order = np.argsort(wait["q50"], kind="stable")
+    if not len(order):
+        raise Missing("next_events.csv has no sequence")
+    order = order[np.unique(np.linspace(0, len(order) - 1, min(len(order), MOST_SEQUENCES)).round().astype(int))]
+    rows = np.arange(len(order))
+    figure, axis = plt.subplots(figsize=(8.5, 1.5 + 0.17 * max(len(order), 6)))
+    axis.hlines(rows, wait["q05"][order], wait["q95"][order], color=OURS, lw=1, label="5 to 95 %")
+    axis.hlines(rows, wait["q25"][order], wait["q75"][order], color=OURS, lw=4, alpha=0.45, label="25 to 75 %")
+    axis.plot(wait["q50"][order], rows, "o", color=OURS, ms=4, label="median")
+    low = wait["q05"][order]
+    if low.min() > 0 and wait["q95"][order].max() > 30 * low.min():
+        axis.set_xscale("log")
+    axis.set_yticks(rows)
+    axis.set_yticklabels([f"{table['client'][k]} / {table['sequence'][k]}" for k in order], fontsize=7)
+    data = (result.get("config") or {}).get("data") or {}
+    axis.set(xlabel=f"time to the next event ({unit_name(data.get('time_unit', ''))})", ylabel="client / sequence, sorted", ylim=(-0.7, len(order) - 0.3))
+    shown = "" if len(order) == len(table["q50"]) else f", {len(order)} of {len(table['q50'])} sequences"
+    axis.set_title(f"When sequences go on{shown}", loc="left", fontweight="bold")
+    axis.legend(loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.2, ncol=3)
     return figure
 
 
@@ -462,7 +549,7 @@ def gains(result, before):
     axis.set_yticks(range(0, len(clients), step))
     axis.set_yticklabels([str(clients[i]) for i in range(0, len(clients), step)], fontsize=8)
     axis.set(xlabel="gain in headline score per test event (nats)", ylabel="client, sorted")
-    axis.set_title(f"{sum(new[c] > old[c] for c in clients)} of {len(clients)} clients gain on the run before", loc="left", fontweight="bold")
+    axis.set_title(f"{sum(new[c] > old[c] for c in clients)} of {counted(len(clients), 'client')} {'gains' if len(clients) == 1 else 'gain'} on the run before", loc="left", fontweight="bold")
     if last is not None:
         axis.legend(loc="lower right")
     return figure

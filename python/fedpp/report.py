@@ -15,6 +15,9 @@ import pathlib
 import re
 import sys
 
+from .captions import caption, title
+from .scores import headline_without, hostile_clients
+
 LARGEST_SVG = 600_000  # bytes; above it (thousands of events as ticks) the figure goes in as PNG
 
 STYLE = """
@@ -27,25 +30,6 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; } tr.ours td
 figure { margin: .8rem 0; overflow-x: auto; } figure svg, figure img { max-width: 100%; height: auto; display: block; }
 code { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .88em; overflow-wrap: anywhere; } summary { cursor: pointer; color: #0b5fa5; }
 """
-
-# What a colleague who was not there has to know to read a figure.
-WHAT = {
-    "convergence": ("Convergence", "Above: how much better than a constant rate the clients' models explain their training events, each client at its latest "
-                    "participation. Below: the score on held-out events between rounds, by which the best round is chosen."),
-    "intensities": ("Intensities", "The rate of events that the model believes in, with the band that holds it with 90 % probability, beside a plain histogram of "
-                    "the same events. Ticks below are the events, those for training above those for the test."),
-    "scores": ("Scores of the clients", "Log-likelihood per test event of every client: further right is better. Coloured bars lead from the best of the simple "
-               "models to ours: blue where ours is better, red where it is not."),
-    "calibration": ("Calibration", "If the model were right, the test events, measured in units of the expected number of events, would be one apart on average "
-                    "and exponentially distributed. The curves should follow the dashed line."),
-    "phases": ("Where the time went", "Seconds of each phase on the slowest rank, since this start of the run: a run that was resumed has had others."),
-    "communication": ("What left the ranks", "Counted inside the communication layer: each message once, by what it carried; by kind since this start of the run alone, which may have been resumed. Events and the clients' own latent functions never appear: they stay on their rank."),
-    "communities": ("Communities", "Which clients learn from each other under personalised aggregation, round by round: clients of one colour in a column share a prior. Grey: not in the graph."),
-    "graph": ("Client graph", "How similar the server finds any two clients after the last round, by what their kernels make of the same probe points. Framed: the "
-              "communities. Frames that are no brighter than the rest say that there are no groups."),
-    "starts": ("Starts", "Where participants' local epochs start between the prior that they received (0) and their own posterior (1): one point a participant."),
-}
-
 
 def escape(value):
     return html.escape(str(value))
@@ -70,34 +54,48 @@ def image(figure, name):
         svg = svg[svg.index("<svg"):]
         # Identifiers are shared by all figures of a page.
         svg = re.sub(r'(\bid="|url\(#|xlink:href="#|href="#)', lambda m: m.group(1) + name + "-", svg)
-        return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(WHAT[name][0])}" ', 1)
+        return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(title(name))}" ', 1)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=150)
-    return f'<img alt="{escape(WHAT[name][0])}" src="data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}">'
+    return f'<img alt="{escape(title(name))}" src="data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}">'
 
 
 def value(x, digits=4):
     return "–" if x is None else f"{x:.{digits}f}"
 
 
+def attack(result):
+    """A banner where clients were hostile on purpose."""
+    hostile = hostile_clients(result)
+    if not hostile:
+        return ""
+    kind = result["config"]["attack"]["kind"]
+    return (f'<p class="note">This run simulates an attack (<code>attack.kind = "{escape(kind)}"</code>): of {result["config"]["data"]["clients"]} clients '
+            f'{"these are" if len(hostile) > 1 else "this one is"} hostile: {escape(", ".join(map(str, hostile)))}. What counts are the scores of the honest clients; '
+            "the best round was chosen by theirs. An upload of a hostile client that is left out is the defence at work, not a setting to change.</p>")
+
+
 def headline(result):
-    """The tables of scores: one a protocol."""
+    """The tables of scores: one a protocol. In an attack the honest clients have a column of their own, which counts."""
     scores = result.get("scores") or []
+    hostile = hostile_clients(result)
+    counted = lambda model: headline_without(model, hostile) if hostile else model["headline"]
     parts = []
     for scored in scores if isinstance(scores, list) else [scores]:
         models = scored.get("models") or []
         if not models:
             continue
-        rows = [(m["name"], value(m["headline"]), value(m.get("plug_in"))) for m in models]
+        rows = [(m["name"], *([value(counted(m))] if hostile else []), value(m["headline"]), value(m.get("plug_in"))) for m in models]
+        columns = ("model", "honest clients", "headline, all clients", "plug-in, all clients") if hostile else ("model", "headline", "plug-in")
         parts.append(f"<p>Protocol <b>{escape(scored.get('protocol', '?'))}</b>, {scored.get('events', 0):,.0f} test events, nats per test event with time in "
                      f"{escape(scored.get('unit', 'file unit'))}. Higher is better; scores compare within this table only, as they shift with the unit of time.</p>"
-                     + table(rows, ("model", "headline", "plug-in"), numbers=(1, 2), ours=0))
-        best = max((m["headline"], m["name"]) for m in models[1:] if m["headline"] is not None) if any(
+                     + table(rows, columns, numbers=range(1, len(columns)), ours=0))
+        best = max((counted(m), m["name"]) for m in models[1:] if m["headline"] is not None) if any(
             m["headline"] is not None for m in models[1:]) else None
         if best and models[0]["headline"] is not None:
-            lead = models[0]["headline"] - best[0]
+            lead = counted(models[0]) - best[0]
             parts.append(f"<p>The trained model is <b>{abs(lead):.4f} nats per event {'above' if lead > 0 else 'below'}</b> the best of the simple models "
-                         f"({escape(best[1])}).</p>")
+                         f"({escape(best[1])}){' on the honest clients' if hostile else ''}.</p>")
     return "\n".join(parts)
 
 
@@ -129,25 +127,25 @@ def page(run, figures):
     left_out = [text for r in rounds for text in (r["left_out"] if isinstance(r.get("left_out"), list) else [])]
     name = escape(run.directory.resolve().name)
     parts = [f"<h1>Run {name}</h1>",
-             '<p class="lead">A federation of clients has trained a model of their event rates together; events stayed with the clients. '
+             '<p class="lead">A federation of clients has trained a model of their event rates together; its rounds exchanged no event times. '
              f"Written {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC by <code>fedpp report</code>.</p>"]
     if not run.finished:
         parts.append('<p class="note">This run has no results yet: it is going on, or it was stopped. What its rounds have said so far follows.</p>')
+    parts.append(attack(result))
     if left_out:
-        parts.append(f'<p class="note">{len(left_out)} uploads were left out. The first: {escape(left_out[0])}</p>')
+        parts.append(f'<p class="note">{len(left_out)} upload{" was" if len(left_out) == 1 else "s were"} left out. The first: {escape(left_out[0])}</p>')
     parts.append(table(facts))
     scores = headline(result)
     if scores:
         parts += ["<h2>Scores</h2>", scores]
     absent = []
     for key, draw in figures:
-        title, meaning = WHAT[key]
         try:
-            drawn = draw()
+            drawn, meaning = draw()
         except LookupError as missing:
-            absent.append(f"{title.lower()} ({missing.args[0]})")
+            absent.append(f"{title(key).lower()} ({missing.args[0]})")
             continue
-        parts.append(f"<h2>{title}</h2><p>{meaning}</p><figure>{drawn}</figure>")
+        parts.append(f"<h2>{title(key)}</h2><p>{escape(meaning)}</p><figure>{drawn}</figure>")
     if absent:
         parts.append(f'<p class="lead">Not shown: {escape("; ".join(absent))}.</p>')
     if config:
@@ -187,13 +185,14 @@ def main():
         refuse(f"{arrays}: cannot be read ({error}): write it anew with 'fedpp train --resume'")
 
     def draw(key):
+        """The figure as markup, and how to read it."""
         try:
             figure = figures.ALL[key](run.result, h5)
         except figures.Missing as missing:
             raise LookupError(str(missing)) from None
         drawn = image(figure, key)
         figures.close(figure)
-        return drawn
+        return drawn, caption(key, run.result, h5)
 
     target = arguments.out or arguments.directory / "report.html"
     try:

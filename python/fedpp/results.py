@@ -1,5 +1,6 @@
 """What a run leaves in its folder (docs/file-formats.md), as NumPy arrays."""
 
+import csv
 import json
 import math
 import pathlib
@@ -25,6 +26,14 @@ def read_json_lines(path):
             if isinstance(value, dict):
                 objects.append(value)
     return objects
+
+
+def read_table(path):
+    """{column: array} of a table of numbers; names and counters are integers."""
+    with open(path, newline="") as file:
+        head, *rows = csv.reader(file)
+    whole = ("client", "file", "sequence", "future")
+    return {name: np.array([row[k] for row in rows]).astype(np.int64 if name in whole else float) for k, name in enumerate(head)}
 
 
 class Run:
@@ -71,11 +80,39 @@ class Run:
         table = protocol_table or self.result["scores"]
         return {m["name"]: (number(m["headline"]), np.array([number(c["headline"]) for c in m["per_client"]])) for m in table["models"]}
 
-    def curves(self, client):
-        """{name: array} of a client's posterior intensity in result.h5; attributes under their own names."""
-        with h5py.File(self.directory / "result.h5", "r") as file:
-            group = file[f"curves/client_{client:06d}"]
-            return {**{name: group[name][()] for name in group}, **dict(group.attrs)}
+    def curves(self, client, source="result.h5"):
+        """{name: array} of a client's posterior intensity in a file of the folder ("prediction.h5": of 'fedpp predict'); attributes
+        under their own names."""
+        path = self._written(source, "fedpp predict" if source != "result.h5" else "fedpp train")
+        with h5py.File(path, "r") as file:
+            curves = file["curves"] if "curves" in file else {}
+            name = f"client_{client:06d}"
+            if name not in curves:
+                there = ", ".join(str(int(key.split("_")[-1])) for key in curves) or "none"
+                raise LookupError(f"{path} holds no curve of client {client}, but of: {there}. 'fedpp predict {self.directory} --clients {client}' writes it to prediction.h5")
+            group = curves[name]
+            return {**{key: group[key][()] for key in group}, **dict(group.attrs)}
+
+    @property
+    def evaluation(self):
+        """What 'fedpp evaluate' wrote: scores, calibration, state."""
+        return json.loads(self._written("evaluation.json", "fedpp evaluate").read_text())
+
+    @property
+    def next_events(self):
+        """{column: array over the sequences} of 'fedpp predict --next-events'."""
+        return read_table(self._written("next_events.csv", "fedpp predict --next-events"))
+
+    @property
+    def futures(self):
+        """{column: array over the drawn events} of 'fedpp predict --futures'."""
+        return read_table(self._written("futures.csv", "fedpp predict --futures"))
+
+    def _written(self, name, command):
+        path = self.directory / name
+        if not path.is_file():
+            raise FileNotFoundError(f"{path} is not there: '{command}' writes it")
+        return path
 
     def checkpoints(self):
         """Paths, oldest first."""

@@ -26,8 +26,8 @@ namespace {
 
 constexpr const char* kAbout =
     "fedpp - federated Bayesian point processes on HPC machines.\n"
-    "Clients with private event sequences train neural sigmoidal Gaussian Cox processes together; only\n"
-    "distributions of their weights leave them. Start it under mpirun or srun to use several ranks.";
+    "Clients with event sequences of their own train neural sigmoidal Gaussian Cox processes together; they\n"
+    "exchange distributions of weights. Start it under mpirun or srun to use several ranks.";
 
 constexpr const char* kProgramExamples =
     "Examples:\n"

@@ -288,6 +288,7 @@ struct Evaluation {
   std::int64_t e_steps = 50;
   std::int64_t curve_points = 400;
   std::int64_t curve_clients = 4;
+  bool curve_events = false;
   bool trivial_models = true;
   bool next_event = false;
 
@@ -297,6 +298,9 @@ struct Evaluation {
     v("e_steps", e_steps, "at most so many E-steps to convergence before scoring", between(0, 1e6));
     v("curve_points", curve_points, "points of the intensity curves in result.h5", between(2, 1e6));
     v("curve_clients", curve_clients, "clients whose curves are written", at_least(0));
+    v("curve_events", curve_events,
+      "write those clients' event times beside their curves, as ticks of the figures: they then leave the client (the "
+      "curves of decay, lstm and attention show them anyhow: docs/trust.md)");
     v("trivial_models", trivial_models, "score the trivial models beside ours");
     v("next_event", next_event,
       "'chronological': errors of the next event's time on validation and test, one step ahead");

@@ -1,5 +1,7 @@
 #include "federation/communities.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -15,6 +17,7 @@ namespace fedpp::federation {
 namespace {
 
 constexpr int kPointsOfStream = 8, kTokensOfStream = 32;
+constexpr double kAlike = 0.9;  // mean similarity between communities above which they need not mean anything
 
 gpu::Philox::Counter draw(std::uint64_t seed, std::uint32_t stream, std::uint32_t index) {
   return gpu::Philox::block({{index, stream, 0, kDrawProbe}}, gpu::Philox::key(seed));
@@ -42,6 +45,27 @@ std::vector<double> graph_convolution(const structural_entropy::WeightedGraph& g
 }
 
 }  // namespace
+
+MeanSimilarity mean_similarity(const Communities& communities) {
+  const std::size_t n = communities.clients.size();
+  double sum[2] = {0, 0}, pairs[2] = {0, 0};
+  for (std::size_t u = 0; u < n; ++u)
+    for (std::size_t v = 0; v < u; ++v) {
+      const bool within = communities.partition[u] == communities.partition[v];
+      sum[within] += communities.weights[u * n + v];
+      ++pairs[within];
+    }
+  return {sum[1] / pairs[1], sum[0] / pairs[0]};
+}
+
+std::string doubt_about(const Communities& communities) {
+  const auto mean = mean_similarity(communities);
+  if (!(mean.between > kAlike)) return "";
+  return fmt::format(
+      "Communities after the last round: mean similarity {} within them, {:.4f} between them. Above {} between them "
+      "they need not mean anything, as clients that are nearly alike are split, too (docs/aggregation.md).",
+      std::isnan(mean.within) ? "-" : fmt::format("{:.4f}", mean.within), mean.between, kAlike);
+}
 
 data::Realisation similarity_probe(const Session& session, std::int64_t points) {
   const double window = session.plan().clock.window;

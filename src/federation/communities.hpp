@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "federation/session.hpp"
@@ -26,6 +27,16 @@ struct Communities {
   double entropy = 0;                       ///< two-dimensional structural entropy
   std::vector<double> weights;              ///< [K][K] of the graph's edges; on rank 0
 };
+
+/// Mean edge weight over the pairs of clients of one community and of two, no edge counting 0; NaN without a pair.
+struct MeanSimilarity {
+  double within, between;
+};
+MeanSimilarity mean_similarity(const Communities& communities);
+
+/// On rank 0. A sentence for the log where clients of different communities are as good as alike, so that the
+/// communities say little: the greedy minimum splits near-uniform graphs, too. Empty elsewhere.
+std::string doubt_about(const Communities& communities);
 
 /// aggregation.scope "structural-entropy": communities by their least entropy, softmax weights within them.
 /// "similarity-graph": one community of all and the weights D^-1 (A + I), A the positive similarities, D the row sums:

@@ -70,8 +70,10 @@ void write_client(Session& session, OwnedClient& client, const model::Priors& th
   group.write("median", median);
   group.write("upper", upper);
   const std::int64_t only = pooled && !history ? -1 : 0;
-  group.write("train_events", event_times(client, clock, data::kTrain, only));
-  group.write("test_events", event_times(client, clock, data::kTest, only));
+  if (config.evaluation.curve_events) {
+    group.write("train_events", event_times(client, clock, data::kTrain, only));
+    group.write("test_events", event_times(client, clock, data::kTest, only));
+  }
   if (pooled && !history && session.protocol() != evaluation::Protocol::kPublishedCode) {
     const auto histogram = evaluation::fit_histogram(client.data, 50, {session.protocol(), clock.elapsed});
     std::vector<double> edges;

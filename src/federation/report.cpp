@@ -169,10 +169,12 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
   std::vector<std::int64_t> clients;
   for (std::int64_t c = 0; c < std::min(config.evaluation.curve_clients, session.clients()); ++c)
     if (!std::binary_search(scores.unscored.begin(), scores.unscored.end(), c)) clients.push_back(c);
+  Communities graph;
   phases.time("curves", [&] {
     std::vector<model::ClientState> last;
     for (const auto& client : session.owned()) last.push_back(client.model.state);
-    write_curves(session, select_state(session, state, true), clients, scores.uniforms, last_graph(session, state),
+    graph = last_graph(session, state);
+    write_curves(session, select_state(session, state, true), clients, scores.uniforms, graph,
                  directory + "/result.h5");
     for (std::size_t k = 0; k < last.size(); ++k) session.owned()[k].model.state = last[k];
   });
@@ -197,6 +199,7 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
     if (world.is_root()) io::write_json(directory + "/result.json", json);
   });
   progress.line(scores.table);
+  if (const auto doubt = world.is_root() ? doubt_about(graph) : ""; !doubt.empty()) progress.line(doubt);
   progress.line(world.size() == 1 ? "One rank: nothing left it."
                                   : "What left the ranks:\n" + mpi::Ledger::table(ledger));
   progress.line(

@@ -1,5 +1,5 @@
-// One client: its realisations and the state of its inference. Everything here stays on the rank that owns the client;
-// only `mean` and `sd` are uploaded.
+// One client: its realisations and the state of its inference, in the memory of the rank that owns the client. Of it
+// only the weights' mean and sd are uploaded; checkpoints hold the state (docs/trust.md).
 #pragma once
 
 #include <cstdint>

@@ -6,12 +6,14 @@ import sys
 import unittest
 
 import h5py
+import matplotlib
+import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import program
 
 sys.path.insert(0, str(pathlib.Path(os.environ["FEDPP_SOURCE"]) / "python"))
-from fedpp import figures
+from fedpp import captions, figures
 
 SCRIPT = pathlib.Path(os.environ["FEDPP_SOURCE"]) / "scripts" / "plot.py"
 ROUNDS = [{"round": r + 1, "elbo": -100.0 * (r % 2 + 1), "elbo_gain": -1 / (r + 1), "validation": 0.1 * r} for r in range(5)]
@@ -93,10 +95,72 @@ class Plot(program.Case):
         self.assertEqual(result.returncode, 2)
         self.assertIn("--before before", result.stderr)
 
+    def test_similarities_have_the_same_colours_in_every_run(self):
+        with h5py.File(self.folder / "out/result.h5", "a") as file:
+            file["graph/clients"], file["graph/community"] = [0, 1, 3], [0, 1, 0]
+            file["graph/weights"] = [[0.0, 0.98, 0.999], [0.98, 0.0, 0.96], [0.999, 0.96, 0.0]]
+            figure = self.drawn(figures.graph({}, file))
+            self.assertEqual(figure.axes[0].images[0].get_clim(), (0, 1))
+            self.assertIn("within communities 0.999, between them 0.970", figure.axes[0].get_title(loc="left"))
+            self.assertIn("need not mean anything", captions.caption("graph", {}, file))
+            file["graph/weights"][...] = [[0.0, 0.2, 0.9], [0.2, 0.0, 0.1], [0.9, 0.1, 0.0]]
+            self.assertNotIn("need not mean anything", captions.caption("graph", {}, file))
+
+    def test_a_histogram_beyond_the_panel_is_marked_and_one_that_is_not_there_not_listed(self):
+        labels = lambda figure: [text.get_text() for legend in figure.findobj(matplotlib.legend.Legend) for text in legend.get_texts()]
+        with h5py.File(self.folder / "out/result.h5", "a") as file:
+            group = file["curves/client_000000"]
+            self.assertEqual(labels(self.drawn(figures.intensities({}, file))), ["median", "mean", "5 to 95 %"])
+            self.assertNotIn("histogram", captions.caption("intensities", {}, file))
+            group["histogram_edges"] = np.linspace(0, 2, 51)
+            group["histogram_rate"] = [9.0] + 49 * [1.0]
+            figure = self.drawn(figures.intensities({}, file))
+            self.assertEqual(labels(figure)[-2:], ["histogram", figures.ABOVE])
+            marks = [line for line in figure.axes[0].lines if line.get_label() == figures.ABOVE]
+            np.testing.assert_allclose(marks[0].get_xdata(), [0.02])
+            self.assertIn("histogram", captions.caption("intensities", {}, file))
+
+    def test_a_sequence_shown_alone_is_named(self):
+        with h5py.File(self.folder / "out/result.h5", "a") as file:
+            file["curves/client_000000"].attrs.update({"sequence": 17, "types": "0 2"})
+            title = self.drawn(figures.intensities({}, file)).axes[0].get_title(loc="left")
+        self.assertEqual(title, "client 0  ·  its sequence 17 alone  ·  types 0, 2")
+
+    def scored(self, **more):
+        """A result of four clients, two of which a simulated attack made hostile."""
+        rows = lambda scores: [{"client": c, "headline": x, "plug_in": x, "events": 5.0} for c, x in enumerate(scores)]
+        models = [{"name": "fedpp", "headline": -4.0, "plug_in": -4.0, "per_client": rows([-1, -2, -6, -7])},
+                  {"name": "homogeneous", "headline": -3.0, "plug_in": -3.0, "per_client": rows([-1.5, -2.5, -4, -4])}]
+        return {"scores": {"protocol": "chronological", "unit": "s", "events": 20, "models": models}, **more}
+
+    def test_hostile_clients_are_marked_and_not_counted(self):
+        figure = self.drawn(figures.scores(self.scored(), None))
+        self.assertIn("2 of 4 clients", figure.axes[0].get_title(loc="left"))
+        figure = self.drawn(figures.scores(self.scored(honest={"hostile_clients": [2, 3]}), None))
+        self.assertIn("2 of 2 honest clients", figure.axes[0].get_title(loc="left"))
+        legend = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+        self.assertEqual(legend, ["fedpp  (-1.500)", "homogeneous  (-2.000)", "hostile client, not counted"])
+
+    def test_a_rival_at_our_score_stays_in_sight(self):
+        ours = self.drawn(figures.scores(self.scored(), None)).axes[0].lines[-1]
+        self.assertEqual((ours.get_marker(), ours.get_markerfacecolor()), ("o", "none"))
+
     def drawn(self, figure):
         figure.canvas.draw()
         self.addCleanup(figures.close, figure)
         return figure
+
+    def test_ticks_only_where_the_run_has_events(self):
+        with h5py.File(self.folder / "out/result.h5", "a") as file:
+            self.assertEqual(len(self.drawn(figures.intensities({}, file)).axes), 2)
+            for name in ["train_events", "test_events"]:
+                del file[f"curves/client_000000/{name}"]
+            alone = self.drawn(figures.intensities({}, file)).axes
+            self.assertEqual(len(alone), 1)
+            self.assertIn("time", alone[0].get_xlabel())
+            told = {encoder: captions.caption("intensities", {"config": {"model": {"encoder": encoder}}}, file) for encoder in ["decay", "rbf"]}
+        self.assertIn("jump at each event", told["decay"])
+        self.assertNotIn("jump at each event", told["rbf"])
 
     def test_the_legend_hides_no_round(self):
         figure = self.drawn(figures.convergence({"rounds": ROUNDS, "best_round": 5}, None))

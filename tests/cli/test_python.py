@@ -54,6 +54,32 @@ class Finished(program.Case):
         self.assertEqual(run.curves(0)["median"].shape, (30,))
         self.assertEqual(run.scores()["fedpp"][1].shape, (3,))
 
+    def test_what_predict_and_evaluate_wrote(self):
+        self.write("run.toml", (self.folder / "run.toml").read_text().replace('clock = "calendar"\n', "").replace('time_origin = "2019-03-01"\n', "")
+                   + "curve_clients = 1\n")
+        self.train()
+        run = fedpp.Run(self.folder / "out")
+        for read, command in [(lambda: run.next_events, "--next-events"), (lambda: run.futures, "--futures"), (lambda: run.evaluation, "fedpp evaluate"),
+                              (lambda: run.curves(2, "prediction.h5"), "fedpp predict")]:
+            with self.assertRaisesRegex(FileNotFoundError, command):
+                read()
+        with self.assertRaisesRegex(LookupError, "no curve of client 2, but of: 0.*--clients 2"):
+            run.curves(2)
+        for command in [["predict", "out", "--clients", "1,2", "--next-events", "--futures", "2", "--horizon", "5"], ["evaluate", "out"]]:
+            result = self.start(self.on_ranks(2, *command))
+            self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(run.curves(2, source="prediction.h5")["median"].shape, (30,))
+        table = run.next_events
+        self.assertEqual(set(table["client"].tolist()), {1, 2})
+        self.assertTrue((table["q50"] > table["observed_until"]).all())
+        self.assertEqual(table["sequence"].dtype.kind, "i")
+        self.assertTrue((run.futures["time"] > table["observed_until"].min()).all())
+        self.assertEqual(len(run.evaluation["scores"]["models"][0]["per_client"]), 3)
+        result = self.start([sys.executable, SOURCE / "scripts/plot.py", "out", "--dpi", "40", "--prediction"])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for name in ["prediction", "next_events"]:
+            self.assertTrue((self.folder / f"out/{name}.png").read_bytes().startswith(b"\x89PNG"))
+
     def test_event_files_are_read_by_h5py_and_what_it_writes_is_read_by_the_program(self):
         """h5py passes over the seal; its own files have none."""
         for command in [["import", "train.csv", "--out", "sealed.h5"], ["info", "sealed.h5"]]:
@@ -77,6 +103,45 @@ class Finished(program.Case):
         self.assertNotIn("<script", page)
         self.report("out", "--out", "again.html")
         self.assertTrue((self.folder / "again.html").exists())
+
+    def test_event_times_leave_the_clients_only_where_asked(self):
+        self.train()
+        self.predict()
+        run = fedpp.Run(self.folder / "out")
+        for name in ["result.h5", "prediction.h5"]:
+            self.assertEqual(self.event_arrays(name), [], name)
+        self.report("out")
+        page = (self.folder / "out/report.html").read_text()
+        self.assertIn("Event times are not written", page)
+        self.assertNotIn("jump at each event", page)
+        self.train("--resume", "--set", "evaluation.curve_events=true")
+        self.predict()
+        for name in ["result.h5", "prediction.h5"]:
+            self.assertEqual(len(self.event_arrays(name)), 2 * 3, name)
+        self.assertGreater(len(run.curves(0)["train_events"]), 0)
+        self.report("out")
+        page = (self.folder / "out/report.html").read_text()
+        self.assertIn("this page holds data of clients", page)
+        self.assertNotIn("Event times are not written", page)
+
+    def predict(self):
+        result = self.start(self.on_ranks(2, "predict", "out"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def event_arrays(self, name):
+        found = []
+        with h5py.File(self.folder / "out" / name) as file:
+            file.visit(lambda path: found.append(path) if path.endswith("_events") else None)
+        return found
+
+    def test_the_scores_that_count_in_an_attack_are_the_honest_clients(self):
+        self.train("--set", "attack.kind=noise", "--set", "attack.share=0.4")
+        honest = fedpp.Run(self.folder / "out").result["honest"]
+        self.assertEqual(len(honest["hostile_clients"]), 1)
+        self.report("out")
+        page = (self.folder / "out/report.html").read_text()
+        self.assertIn(f"of 3 clients this one is hostile: {honest['hostile_clients'][0]}.", page)
+        self.assertIn(f"<tr class=ours><td>fedpp</td><td class=n>{honest['headline']:.4f}</td>", page)
 
     def test_a_run_without_results_yet(self):
         self.train()

@@ -113,6 +113,11 @@ class Graph(Run):
         self.assertEqual(clients.tolist(), list(range(6)))
         self.assertEqual(community.tolist(), self.result("out")["rounds"][-1]["communities"])
         self.assertTrue((weights == weights.T).all() and (np.diag(weights) == 0).all() and (weights > 0).any())
+        between = weights[community[:, None] != community[None, :]].mean()  # all started alike four rounds ago
+        self.assertGreater(between, 0.9)
+        log = (self.folder / "out/train.log").read_text()
+        self.assertIn(f"{between:.4f} between them. Above 0.9 between them they need not mean anything", log)
+        self.assertEqual(log.count("need not mean anything"), 1)
 
 
 class RanksAlignment(RanksBase):

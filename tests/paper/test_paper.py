@@ -3,6 +3,7 @@ import argparse
 import contextlib
 import csv
 import io
+import json
 import os
 import pathlib
 import shutil
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 PAPER = pathlib.Path(__file__).resolve().parents[2] / "validation" / "paper"
 FEDPP = os.environ["FEDPP_EXECUTABLE"]
@@ -176,6 +178,39 @@ class Engine(unittest.TestCase):
         self.assertEqual(len(trained()), 24)
         shutil.rmtree(options.out)  # results.csv is enough
         self.assertEqual(command.gather(options, experiment, results), rows)
+
+    def test_the_repositorys_results_are_written_only_where_asked(self):
+        committed = self.folder / "e" / "results.csv"
+        made = self.folder / "out" / "e" / "results.csv"
+        experiment = self.experiment("", 1)
+        for arguments, written, spared in [([], made, committed), (["--update"], committed, made)]:
+            spared.unlink(missing_ok=True)
+            with contextlib.redirect_stdout(io.StringIO()):
+                self.assertEqual(self.main("--table", *arguments, runs=experiment), 0)
+            self.assertTrue(written.is_file() and written.with_suffix(".png").is_file())
+            self.assertFalse(spared.is_file() or spared.with_suffix(".png").is_file())
+            written.unlink(), written.with_suffix(".png").unlink()
+        with self.assertRaisesRegex(SystemExit, "no --update"):
+            self.main("--quick", "--update")
+
+    def main(self, *arguments, runs=None):
+        """run.py on the experiment `e`, whose runs are finished in OUT."""
+        scores = [{"name": name, "headline": x, "plug_in": x} for name, x in [("fedpp", 1.0), ("homogeneous", 0.5)]]
+        result = {"scores": {"events": 1, "models": scores}, "best_round": 1, "calibration": {"ks": 0.1}, "phases": {}, "git": "x"}
+        for run in runs.runs() if runs else []:
+            folder = run.folder(self.folder / "out")
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "result.json").write_text(json.dumps(result))
+        with mock.patch.object(command, "EXPERIMENTS", ["e"]), \
+                mock.patch.object(sys, "argv", ["run.py", "e", "--fedpp", FEDPP, "--out", str(self.folder / "out"), "--seeds", "1", *arguments]):
+            return command.main()
+
+    def test_the_verdict_of_a_check_is_the_experiments(self):
+        (self.folder / "e" / "check.py").write_text("import pathlib, sys\nout = pathlib.Path(sys.argv[sys.argv.index('--out') + 1])\n"
+                                                    "out.mkdir(parents=True, exist_ok=True)\n(out / 'e.csv').write_text('a')\nsys.exit(1)\n")
+        (self.folder / "e" / "experiment.toml").write_text('title = "t"\ncommand = ["../e/check.py"]\n')
+        self.assertEqual(self.main(), 1)
+        self.assertEqual((self.folder / "out" / "e" / "results.csv").read_text(), "a")
 
     def test_task_out_of_range(self):
         for text in ["4/3", "0/3", "x/3", "3"]:

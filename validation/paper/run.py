@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """One experiment of the paper: trains what is missing of its grid, then writes results.csv, draws the figure, prints the tables.
 
-  run.py aggregation                   resumable: finished runs are kept, an interrupted one goes on from its checkpoint
+  run.py aggregation                   into OUT/aggregation; resumable: finished runs are kept, an interrupted one goes on from its checkpoint
+  run.py aggregation --update          only what the repository's results.csv lacks, into that and its figure
   run.py aggregation --quick           seconds, on data that ship or are simulated
   run.py aggregation --full            the size that its README states
   run.py aggregation --task 3/20       only trains every 20th run from the 3rd, as one of 20 tasks of a job array
@@ -28,12 +29,12 @@ def parse():
         __doc__, positional=("experiment", EXPERIMENTS, "folder here"),
         seeds=(int, 0, "seeds 1 to this; 0: as the experiment says"), quick=(bool, False, "the size of the test suite"),
         full=(bool, False, "the whole size"), task=(str, "", "N/M: train the Nth of M parts, gather nothing"),
-        table=(bool, False, "train nothing"), only=(str, "", "AXIS=LEVEL[,LEVEL] or data=NAME[,NAME]: train only these"),
+        table=(bool, False, "train nothing"), update=(bool, False, "go on from the repository's results and write them anew"), only=(str, "", "AXIS=LEVEL[,LEVEL] or data=NAME[,NAME]: train only these"),
         launch=(str, "", "words before the program, as 'srun -n 4'"))
     if options.quick and options.full:
         sys.exit("--quick and --full: choose one")
-    if options.quick and options.task:
-        sys.exit("--quick starts from nothing, so it has no --task")
+    if options.quick and (options.task or options.update):
+        sys.exit("--quick starts from nothing and says nothing about the method, so it has no --task and no --update")
     return options
 
 
@@ -72,7 +73,7 @@ def gather(options, experiment, results):
     """Rows of results.csv and of finished runs; written where there are new ones."""
     rows, stale = experiment.read(results)
     if stale:
-        print(f"{results}: {stale} rows have other settings than the experiment now; left out")
+        print(f"{results}: {stale} row{'s have' if stale > 1 else ' has'} other settings than the experiment now; left out")
     new = {}
     for run in experiment.runs():
         if run.key not in rows and (run.folder(options.out) / "result.json").is_file():
@@ -90,11 +91,11 @@ def run_command(options, experiment, target):
     made = {suffix: out / f"{pathlib.Path(script).parent.name}.{suffix}" for suffix in ("csv", "png")}
     for path in made.values():
         path.unlink(missing_ok=True)
-    # Its exit code is a verdict on its own claim, with its own amount of data.
-    subprocess.run([sys.executable, experiment.folder / script, *rest, "--fedpp", options.fedpp, "--out", out, "--seeds", str(experiment.seeds)])
+    code = subprocess.run([sys.executable, experiment.folder / script, *rest, "--fedpp", options.fedpp, "--out", out, "--seeds", str(experiment.seeds)]).returncode
     for suffix, path in made.items():
-        shutil.copyfile(path, target.with_suffix(f".{suffix}"))
-    return 0
+        if path.is_file():  # there also where the check fails, for that is a result
+            shutil.copyfile(path, target.with_suffix(f".{suffix}"))
+    return code
 
 
 def main():
@@ -103,12 +104,12 @@ def main():
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     size = "quick" if options.quick else "full" if options.full else ""
     experiment = Experiment(options.experiment, size, options.seeds)
-    target = experiment.folder / f"results{'-full' if options.full else ''}.csv"
     if options.quick:  # from nothing every time: it says whether the machinery works, not what the method does
         options.out = options.out / f"quick-{experiment.name}"
         shutil.rmtree(options.out, ignore_errors=True)
-        options.out.mkdir(parents=True)
-        target = options.out / "results.csv"
+    folder = experiment.folder if options.update else options.out if options.quick else options.out / experiment.name
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / f"results{'-full' if options.full else ''}.csv"
     if experiment.command:
         return run_command(options, experiment, target)
     if not options.table:
@@ -123,6 +124,7 @@ def main():
     figure.draw(experiment, rows, target.with_suffix(".png"))
     print(tables.summary(experiment, rows))
     print("\n" + tables.comparisons(experiment, rows))
+    print(f"\nWritten: {target} and its figure")
     return 0
 
 

@@ -2,7 +2,8 @@
 """Population protocol: learned together against learned alone and against the trivial models (README.md here).
 
 Runs the grid data set x share of the local data x mode x seed one after another; a finished run is kept, an interrupted
-one goes on from its checkpoint, so the command may be stopped and given again. Writes results.csv and prints the table."""
+one goes on from its checkpoint, so the command may be stopped and given again. Writes results.csv into
+OUT and prints the table; with --update it goes on from the results.csv beside it and writes that."""
 import csv
 import os
 import pathlib
@@ -100,10 +101,13 @@ def main():
                                 percents=(str, "1,5,10,100", "shares of the local data"),
                                 data=(str, ",".join(FOLDERS), "data sets"),
                                 quick=(bool, False, "one seed, 1 %% of Taobao and Amazon: two minutes"),
-                                table=(bool, False, "only print the table of results.csv"))
+                                table=(bool, False, "only print the table of results.csv"),
+                                update=(bool, False, "go on from the repository's results and write them anew"))
+    if options.quick and options.update:
+        sys.exit("--quick says nothing about the claims, so it has no --update")
     if options.quick:
         options.seeds, options.percents, options.data = 1, "1", "taobao,amazon"
-    results = (options.out if options.quick else HERE) / "results.csv"
+    results = (HERE if options.update else options.out) / "results.csv"
     rows = read(results)
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
     data = options.data.split(",")

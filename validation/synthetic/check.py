@@ -85,10 +85,10 @@ for r, encoder in enumerate(rows):
             axis.plot(curve["time"], of(curve["median"]), color="#0b5fa5", label="median")
             axis.plot(truth[:, 1], truth[:, column], color="#c8442b", label="truth")
             floor = axis.get_ylim()[0]
-            axis.plot(events, np.full(len(events), floor), "|", color="#444", ms=8, label=f"{len(events)} events")
-            axis.set_title(f"{encoder}, client {c}: {name}", loc="left", fontsize=10)
+            axis.plot(events, np.full(len(events), floor), "|", color="#444", ms=8, label="events")
+            axis.set_title(f"{encoder}, client {c}, {len(events)} events: {name}", loc="left", fontsize=10)
             axis.spines[["top", "right"]].set_visible(False)
-axes[0, 0].legend(frameon=False, ncol=4)
+axes[0, 1].legend(frameon=False, ncol=2, loc="upper right")
 for axis in axes[-1]:
     axis.set_xlabel("time")
 figure.savefig(args.out / "synthetic.png", dpi=110)

@@ -1,0 +1,56 @@
+"""What a colleague who was not there has to know to read a figure: a title and a few sentences, by what the run holds."""
+
+ALIKE = 0.9  # mean similarity between communities above which they need not mean anything, as 'fedpp train' says it
+
+HISTORY = ("decay", "lstm", "attention")  # encoders that see a sequence's past
+
+
+def graph(result, h5):
+    from .figures import mean_similarities, similarity_text  # needs Matplotlib, whose absence the report says in words
+
+    within, between = mean_similarities(h5["graph/community"][()], h5["graph/weights"][()])
+    text = ("How similar the server finds any two clients after the last round, by what their kernels make of the same probe points: 1 is the same, 0 nothing in "
+            "common. Framed: the communities. Groups are there where frames are clearly brighter than what lies between them; the search for communities "
+            "always ends with some, and splits clients that are all alike into halves.")
+    if between > ALIKE:
+        text += f" Here clients of different communities are nearly as similar ({between:.3f} on average) as those of one ({similarity_text(within)}): these communities need not mean anything."
+    return text
+
+
+def intensities(result, h5):
+    curves = list(h5["curves"].values())
+    text = "The rate of events that the model believes in, with the band that holds it with 90 % probability"
+    if any("histogram_rate" in curve for curve in curves):
+        text += ", beside a plain histogram of the same events"
+    if any("train_events" in curve for curve in curves):
+        return text + ". Ticks below are event times, those for training above those for the test: evaluation.curve_events wrote them, so this page holds data of clients."
+    text += ". Event times are not written: only evaluation.curve_events = true does that."
+    if ((result.get("config") or {}).get("model") or {}).get("encoder") in HISTORY:
+        text += " But the curves of this encoder jump at each event of the sequence shown, so they tell them to whoever looks."
+    return text
+
+
+CAPTIONS = {
+    "convergence": ("Convergence", "Above: how much better than a constant rate the clients' models explain their training events, each client at its latest "
+                    "participation. Below: the score on held-out events between rounds, by which the best round is chosen."),
+    "intensities": ("Intensities", intensities),
+    "scores": ("Scores of the clients", "Log-likelihood per test event of every client: further right is better. Coloured bars lead from the best of the simple "
+               "models to ours: blue where ours is better, red where it is not."),
+    "calibration": ("Calibration", "If the model were right, the test events, measured in units of the expected number of events, would be one apart on average "
+                    "and exponentially distributed. The curves should follow the dashed line."),
+    "phases": ("Where the time went", "Seconds of each phase on the slowest rank, since this start of the run: a run that was resumed has had others."),
+    "communication": ("What left the ranks", "Counted inside the communication layer: each message once, by what it carried; by kind since this start of the run "
+                      "alone, which may have been resumed. Rounds exchange no event times. Files are not counted: checkpoints hold every client's latent functions."),
+    "communities": ("Communities", "Which clients learn from each other under personalised aggregation, round by round: clients of one colour in a column share a prior. Grey: not in the graph."),
+    "graph": ("Client graph", graph),
+    "starts": ("Starts", "Where participants' local epochs start between the prior that they received (0) and their own posterior (1): one point a participant."),
+}
+
+
+def title(key):
+    return CAPTIONS[key][0]
+
+
+def caption(key, result, h5):
+    text = CAPTIONS[key][1]
+    return text(result, h5) if callable(text) else text
