@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -214,6 +215,15 @@ class Reader {
   std::vector<std::string> mistakes_;
 };
 
+/// What the defaults leave to other keys: results and checkpoints hold the values that were used.
+void settle(Config& config, const Origins& origins) {
+  if (config.aggregation.divergence == "auto") config.aggregation.divergence = usual_divergence(config);
+  if (config.data.realisation == "auto")
+    config.data.realisation = config.data.protocol == "chronological" ? "per-sequence" : "pooled";
+  if (!origins.contains("federation.participants"))
+    config.federation.participants = std::min(config.federation.participants, config.data.clients);
+}
+
 }  // namespace
 
 Resolved read_text(const std::string& text, const std::string& name, const std::filesystem::path& folder,
@@ -224,6 +234,7 @@ Resolved read_text(const std::string& text, const std::string& name, const std::
   for (const std::string& override_text : overrides) reader.override_with(override_text);
   make_absolute(reader.config.data, std::filesystem::current_path());
   reader.throw_mistakes();
+  settle(reader.config, reader.origins);
   validate(reader.config, reader.origins);
   return {reader.config, reader.origins};
 }

@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{"aggregation.trim=0.5"}, "aggregation.trim = 0.5: must be in [0, 0.5)"},
         Refusal{{"federation.mix_lambda=1.1"}, "federation.mix_lambda = 1.1: must be in [0, 1]"},
         Refusal{{"aggregation.divergence=KL"},
-                "aggregation.divergence = \"KL\": allowed are \"kl\", \"w2\", \"fedavg\", \"mmd\""}));
+                "aggregation.divergence = \"KL\": allowed are \"auto\", \"kl\", \"w2\", \"fedavg\", \"mmd\""}));
 
 INSTANTIATE_TEST_SUITE_P(
     AcrossKeys, RefusedValue,
@@ -90,7 +90,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{"data.train=[]", "data.client_files=site.csv"}, "must contain {client}"},
         Refusal{{"data.windows=a,b"}, "2 windows tables for 1 data files"},
         Refusal{{"data.drop_before=3"}, "no effect without data.drop = true"},
-        Refusal{{"data.protocol=population", "data.test=b.csv"}, "set data.realisation = \"pooled\""},
+        Refusal{{"data.protocol=population", "data.test=b.csv", "data.realisation=per-sequence"},
+                "set data.realisation = \"pooled\""},
         Refusal{{"data.protocol=population", "data.realisation=pooled", "data.test=b.csv", "data.clock=elapsed"},
                 "data.clock = \"elapsed\": protocol"},
         Refusal{{"data.protocol=population", "data.realisation=pooled"}, "name their files in data.test"},
@@ -101,7 +102,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{"model.time_input=false"}, "is for the encoders \"lstm\" and \"attention\""},
         Refusal{{"model.encoder=decay", "model.type_embedding=2"}, "does not see the types of past events"},
         Refusal{{"model.temperature=0.5"}, "no effect unless model.tempering = \"fixed\""},
-        Refusal{{"data.clients=5"}, "federation.participants = 10: more than data.clients = 5"},
+        Refusal{{"data.clients=5", "federation.participants=10"},
+                "federation.participants = 10: more than data.clients = 5"},
         Refusal{{"federation.patience=3", "federation.validate_every=0"}, "early stopping needs validation scores"},
         Refusal{
             {"data.protocol=population", "data.realisation=pooled", "data.test=b.csv", "evaluation.next_event=true"},
