@@ -22,6 +22,9 @@ void validate(const Config& config, const Origins& origins = {});
 void check_data_files(const Config& config, const Origins& origins = {});
 
 /// Throws UserError with all texts, one a line, unless there is none.
+/// The same of every client's own files, where data.client_files names them: for a machine that holds all of them.
+void check_client_files(const Config& config, const Origins& origins = {});
+
 void throw_if_any(const std::vector<std::string>& mistakes);
 
 }  // namespace fedpp::config

@@ -116,6 +116,13 @@ class TrainInput(Case):
                       self.succeeds("train", "deck/run.toml", "--validate-only", "--out", "out", env=NO_START))
         self.assertFalse((self.folder / "out").exists())
 
+    def test_validate_only_looks_for_every_clients_files(self):
+        text = self.validate('[data]\nclient_files = "absent{client}.csv"\nclients = 2\n')
+        self.assertIn("absent0.csv\" (missing for 2 of data.clients = 2)", text)
+        text = self.validate('[data]\nclient_files = "absent{client}.csv"\nvalidation = ["a.csv"]\n')
+        self.assertIn("data.validation", text)
+        self.assertIn("put {client} into each name", text)
+
     def test_set_takes_one_argument_so_that_the_file_may_follow(self):
         self.write("deck/run.toml", '[data]\ntrain = ["a.csv"]\n')
         self.succeeds("train", "--set", "federation.rounds=3", "--set", "data.leave_out_types=[1]", "deck/run.toml",

@@ -89,6 +89,12 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{"data.client_files=site{client}.csv"}, "either data.train or data.client_files"},
         Refusal{{"data.train=[]", "data.client_files=site.csv"}, "must contain {client}"},
         Refusal{{"data.windows=a,b"}, "2 windows tables for 1 data files"},
+        Refusal{{"data.train=[]", "data.client_files=site{client}.csv", "data.validation=b.csv"},
+                "put {client} into each name"},
+        Refusal{{"data.train=[]", "data.client_files=site{client}.csv", "data.windows=w.csv"},
+                "put {client} into each name"},
+        Refusal{{"data.train=[]", "data.client_files=site{client}.csv", "data.windows=a{client},b{client}"},
+                "2 windows tables for 1 data files"},
         Refusal{{"data.drop_before=3"}, "no effect without data.drop = true"},
         Refusal{{"data.protocol=population", "data.test=b.csv", "data.realisation=per-sequence"},
                 "set data.realisation = \"pooled\""},
@@ -108,6 +114,25 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{
             {"data.protocol=population", "data.realisation=pooled", "data.test=b.csv", "evaluation.next_event=true"},
             "not one sequence's next event"}));
+
+TEST(CheckClientFiles, NamesTheFirstThatIsMissingAndHowManyAre) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "fedpp_check_client_files";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "site0.csv") << "0,1,0\n";
+  const Resolved run = read_text("[data]\nclient_files = 'site{client}.csv'\nclients = 3\n", "run.toml", folder);
+  EXPECT_NO_THROW(check_data_files(run.config, run.origins));
+  try {
+    check_client_files(run.config, run.origins);
+    FAIL() << "no error";
+  } catch (const fedpp::UserError& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("run.toml:2:1: data.client_files: cannot open \"" + (folder / "site1.csv").string()));
+    EXPECT_THAT(error.what(), HasSubstr("missing for 2 of data.clients = 3"));
+  }
+  for (const char* name : {"site1.csv", "site2.csv"}) std::ofstream(folder / name) << "0,1,0\n";
+  EXPECT_NO_THROW(check_client_files(run.config, run.origins));
+}
 
 TEST(Validate, NamesTheLineOfTheKeyAtFault) {
   EXPECT_THAT(error_of(kMinimal + "clients = 4\n[federation]\nparticipants = 5\n"),
