@@ -41,6 +41,11 @@ class Checker {
                                    keys_.at(name).value_text(), reason));
   }
 
+  void effects(const std::vector<WithoutEffect>& idle) {
+    for (const WithoutEffect& key : idle)
+      demand(false, key.key, "has no effect unless " + key.unless + ": leave it out");
+  }
+
   std::vector<std::string> mistakes;
 
  private:
@@ -108,11 +113,6 @@ void check_data(Checker& check, const Data& data) {
   check.demand(!(listed && patterned), "data.client_files", "give either data.train or data.client_files, not both");
   check.demand(!patterned || is_client_pattern(data.client_files), "data.client_files",
                "must contain {client}, which becomes the client's number, as in \"site{client}/events.csv\"");
-  check.demand(
-      data.windows.empty() || data.windows.size() == files, "data.windows",
-      fmt::format("{} windows tables for {} data files: give one for each training, validation and test file, in "
-                  "that order, or none",
-                  data.windows.size(), files));
   const auto demand_patterns = [&](const char* key, const std::vector<std::string>& names) {
     check.demand(!patterned || std::all_of(names.begin(), names.end(), is_client_pattern), key,
                  "with data.client_files every client has its own files: put {client} into each name");
@@ -120,7 +120,11 @@ void check_data(Checker& check, const Data& data) {
   demand_patterns("data.validation", data.validation);
   demand_patterns("data.test", data.test);
   demand_patterns("data.windows", data.windows);
-  check.demand(data.drop || data.drop_before == 0, "data.drop_before", "has no effect without data.drop = true");
+  check.demand(
+      data.windows.empty() || data.windows.size() == files, "data.windows",
+      fmt::format("{} windows tables for {} data files: give one for each training, validation and test file, in "
+                  "that order, or none",
+                  data.windows.size(), files));
   const bool calendar_protocol = data.protocol != "chronological";
   check.demand(!calendar_protocol || data.realisation == "pooled", "data.realisation",
                fmt::format("protocol \"{}\" compares users over one common window: set data.realisation = \"pooled\"",
@@ -146,14 +150,6 @@ void check_model(Checker& check, const Data& data, const Model& model) {
       fmt::format("\"{}\" reads a sequence's own past, protocol \"{}\" scores streams laid over each other: set "
                   "data.protocol = \"chronological\", or take \"deep-kernel\"",
                   model.encoder, data.protocol));
-  check.demand(reads_types(model) || model.type_embedding == 0, "model.type_embedding",
-               fmt::format("encoder \"{}\" does not see the types of past events: set model.encoder = \"lstm\" or "
-                           "\"attention\", or leave model.type_embedding = 0",
-                           model.encoder));
-  check.demand(model.time_input || reads_types(model), "model.time_input",
-               "is for the encoders \"lstm\" and \"attention\": leave it true");
-  check.demand(model.tempering == "fixed" || model.temperature == 1.0, "model.temperature",
-               "has no effect unless model.tempering = \"fixed\"");
 }
 
 void check_federation(Checker& check, const Data& data, const Federation& federation) {
@@ -237,9 +233,10 @@ void throw_if_any(const std::vector<std::string>& mistakes) {
   if (!mistakes.empty()) throw UserError(fmt::format("{}", fmt::join(mistakes, "\n")));
 }
 
-void validate(const Config& config, const Origins& origins) {
+void validate(const Config& config, const Origins& origins, const std::vector<WithoutEffect>& idle) {
   Checker check(config, origins);
   check.allowed_values();
+  check.effects(idle);
   check_data(check, config.data);
   check_names(check, config.data);
   check_time_axis(check, config.data);
@@ -286,6 +283,9 @@ void check_data_files(const Config& config, const Origins& origins) {
   check("data.validation", config.data.validation);
   check("data.test", config.data.test);
   check("data.windows", config.data.windows);
+  throw_if_any(mistakes);
+}
+
 void check_client_files(const Config& config, const Origins& origins) {
   std::vector<std::string> mistakes;
   const auto check = [&](const std::string& name, const std::string& pattern) {
@@ -309,9 +309,6 @@ void check_client_files(const Config& config, const Origins& origins) {
        {std::pair("data.validation", &config.data.validation), std::pair("data.test", &config.data.test),
         std::pair("data.windows", &config.data.windows)})
     for (const std::string& pattern : *patterns) check(name, pattern);
-  throw_if_any(mistakes);
-}
-
   throw_if_any(mistakes);
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "config/dump.hpp"
+#include "config/effects.hpp"
 
 namespace fedpp::federation {
 
@@ -39,7 +40,8 @@ std::vector<ConfigurationChange> changes_since(const std::string& archived, cons
   std::vector<ConfigurationChange> changes;
   for (const auto& [section, keys] : now.items())
     for (const auto& [key, value] : keys.items()) {
-      const bool binding = is_binding(section, key);
+      const std::string name = section + "." + key;
+      const bool binding = is_binding(section, key) && config::has_effect(name, config);
       const auto* before = find(then, section, key);
       if (!before && !binding) continue;  // older versions did not keep these
       if (!before) before = find(defaults, section, key);
