@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "commands/parallel.hpp"
+#include "config/notes.hpp"
 #include "config/read.hpp"
 #include "config/validate.hpp"
 #include "federation/run.hpp"
@@ -46,6 +47,7 @@ int train(const TrainOptions& options) {
   if (options.validate_only) {
     const config::Resolved resolved = read_config(options);
     config::check_client_files(resolved.config, resolved.origins);
+    for (const auto& note : config::notes(resolved.config)) fmt::print("{}\n", note);
     fmt::print("{}: valid\n", options.config_file);
     return kSuccess;
   }

@@ -7,6 +7,7 @@
 
 #include "config/dump.hpp"
 #include "config/error.hpp"
+#include "config/notes.hpp"
 #include "config/version.hpp"
 #include "federation/adaptation.hpp"
 #include "federation/configuration_changes.hpp"
@@ -128,6 +129,7 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   archive_configuration(config, world);
   Progress progress(world.is_root(), config.output.progress, config.output.directory);
   progress.line(describe(session));
+  for (const auto& note : config::notes(config)) progress.line(note);
   for (const auto& rank : ranks.lines) progress.note(rank);
   if (!ranks.warning.empty()) progress.line(ranks.warning);
   for (const auto& reason : passed_over) progress.line("passed over: " + reason);

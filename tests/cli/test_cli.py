@@ -117,6 +117,12 @@ class TrainInput(Case):
         self.assertFalse((self.folder / "out").exists())
 
     def test_validate_only_looks_for_every_clients_files(self):
+    def test_validate_only_notes_an_encoder_that_chronological_asks_too_much_of(self):
+        self.write("deck/run.toml", '[data]\ntrain = ["a.csv"]\n')
+        told = self.succeeds("train", "deck/run.toml", "--validate-only", env=NO_START)
+        self.assertIn('note: "deep-kernel" sees time alone', told)
+        self.assertNotIn("note:", self.succeeds("train", "deck/run.toml", "--validate-only", "--set", "model.encoder=decay", env=NO_START))
+
         text = self.validate('[data]\nclient_files = "absent{client}.csv"\nclients = 2\n')
         self.assertIn("absent0.csv\" (missing for 2 of data.clients = 2)", text)
         text = self.validate('[data]\nclient_files = "absent{client}.csv"\nvalidation = ["a.csv"]\n')

@@ -7,6 +7,7 @@
 
 #include "config/dump.hpp"
 #include "config/effects.hpp"
+#include "config/notes.hpp"
 #include "errors.hpp"
 
 using namespace fedpp::config;
@@ -195,6 +196,25 @@ TEST(Effects, OnlyKeysWithoutOneAreReset) {
   EXPECT_EQ(config.aggregation.trim, Config{}.aggregation.trim);
   EXPECT_EQ(config.data.leave_out_types, std::vector<std::int64_t>{1});
   EXPECT_EQ(config.federation.proximal, 3);
+}
+
+std::vector<std::string> notes_with(const std::vector<std::string>& overrides) {
+  return notes(read_text(kMinimal, "run.toml", "/deck", overrides).config);
+}
+
+TEST(Notes, SayWhatChronologicalAsksOfAnEncoder) {
+  for (const std::string encoder : {"rbf", "deep-kernel"}) {
+    ASSERT_EQ(notes_with({"model.encoder=" + encoder}).size(), 1u);
+    EXPECT_THAT(notes_with({"model.encoder=" + encoder})[0], HasSubstr("\"" + encoder + "\" sees time alone"));
+  }
+  EXPECT_TRUE(notes_with({"model.periods=24", "data.clock=calendar"}).empty());
+  EXPECT_TRUE(notes_with({"data.protocol=population", "data.test=b.csv"}).empty());
+  EXPECT_TRUE(notes_with({"model.encoder=decay"}).empty());
+  for (const std::string encoder : {"lstm", "attention"}) {
+    ASSERT_EQ(notes_with({"model.encoder=" + encoder}).size(), 1u);
+    EXPECT_THAT(notes_with({"model.encoder=" + encoder})[0], HasSubstr("model.time_input = false"));
+    EXPECT_TRUE(notes_with({"model.encoder=" + encoder, "model.time_input=false"}).empty());
+  }
 }
 
 TEST(CheckClientFiles, NamesTheFirstThatIsMissingAndHowManyAre) {
