@@ -92,12 +92,8 @@ def headline(result):
         parts.append(f"<p>Protocol <b>{escape(scored.get('protocol', '?'))}</b>, {scored.get('events', 0):,.0f} test events, nats per test event with time in "
                      f"{escape(scored.get('unit', 'file unit'))}. Higher is better; scores compare within this table only, as they shift with the unit of time.</p>"
                      + table(rows, ("model", "headline", "plug-in"), numbers=(1, 2), ours=0))
-        best = max((m["headline"], m["name"]) for m in models[1:] if m["headline"] is not None) if any(
-            m["headline"] is not None for m in models[1:]) else None
-        if best and models[0]["headline"] is not None:
-            lead = models[0]["headline"] - best[0]
-            parts.append(f"<p>The trained model is <b>{abs(lead):.4f} nats per event {'above' if lead > 0 else 'below'}</b> the best of the simple models "
-                         f"({escape(best[1])}).</p>")
+        if "verdict" in scored:
+            parts.append(f"<p>{escape(scored['verdict']['text'])}</p>")
     return "\n".join(parts)
 
 

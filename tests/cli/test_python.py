@@ -1,4 +1,6 @@
 """The Python module and 'fedpp report' on runs of the program: arrays, a page that needs nothing from outside, unfinished runs, refusals, installed."""
+import html
+import json
 import os
 import pathlib
 import re
@@ -61,6 +63,8 @@ class Finished(program.Case):
             self.assertIn(f"<h2>{title}</h2>", page)
         self.assertEqual(re.findall(r'(?:src|href)="(?!data:|#)[^"]*"|@import|url\((?!#)', page), [])
         self.assertNotIn("<script", page)
+        text = json.loads((self.folder / "out/result.json").read_text())["scores"]["verdict"]["text"]
+        self.assertIn(f"<p>{html.escape(text)}</p>", page)
         self.report("out", "--out", "again.html")
         self.assertTrue((self.folder / "again.html").exists())
 
