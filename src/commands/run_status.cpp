@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "config/counted.hpp"
 #include "config/error.hpp"
 #include "io/checkpoint_file.hpp"
 #include "io/directory_lock.hpp"
@@ -19,6 +20,7 @@
 namespace fedpp::commands {
 namespace {
 
+using config::counted;
 using nlohmann::json;
 
 /// Values of the type asked for; anything else counts as not there.
@@ -49,19 +51,27 @@ std::vector<double> latest(const std::map<std::int64_t, json>& rounds, const cha
   return values;
 }
 
-/// "fedpp 4.081, histogram 4.055 nats per test event": nothing where result.json is not there or not whole.
+/// "fedpp 4.081, histogram 4.055 nats per test event", of the honest clients where some are hostile: nothing where
+/// result.json is not there or not whole.
 std::string headline(const std::string& directory) {
   std::ifstream file(directory + "/result.json");
   const auto result = json::parse(file, nullptr, false);
   if (!result.is_object() || !result.contains("scores") || !result["scores"].is_object()) return "";
-  const auto& scores = result["scores"];
+  const bool attacked =
+      result.contains("honest") && result["honest"].is_object() && result["honest"].contains("models");
+  const auto& scores = attacked ? result["honest"] : result["scores"];
   std::string line;
   if (scores.contains("models") && scores["models"].is_array())
     for (const auto& model : scores["models"])
       if (model.is_object())
         if (const auto score = number(model, "headline"))
           line += fmt::format("{}{} {:.4f}", line.empty() ? "" : ", ", text(model, "name"), *score);
-  return line.empty() ? "" : line + " nats per test event, time in " + text(scores, "unit");
+  if (line.empty()) return "";
+  line += " nats per test event, time in " + text(scores, "unit");
+  if (attacked && scores.contains("hostile_clients"))
+    line += fmt::format(" (without the {} of [attack])",
+                        counted(static_cast<std::int64_t>(scores["hostile_clients"].size()), "hostile client"));
+  return line;
 }
 
 std::string duration(double seconds) {

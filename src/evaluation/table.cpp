@@ -53,6 +53,14 @@ void leave_out(ScoreTable& table, const std::vector<std::int64_t>& clients) {
       if (std::find(clients.begin(), clients.end(), client.client) != clients.end()) client.score = {};
 }
 
+ScoreTable without(ScoreTable table, const std::vector<std::int64_t>& clients) {
+  for (ModelScores& model : table.models)
+    std::erase_if(model.clients, [&](const ClientScore& client) {
+      return std::find(clients.begin(), clients.end(), client.client) != clients.end();
+    });
+  return table;
+}
+
 std::optional<std::size_t> winner(const ScoreTable& table) { return best_from(table, 0); }
 
 Verdict verdict(const ScoreTable& table) {

@@ -26,6 +26,9 @@ struct ScoreTable {
 /// Takes clients that ours cannot score out of every model's sums: all models are of the same events.
 void leave_out(ScoreTable& table, const std::vector<std::int64_t>& clients);
 
+/// The table of the other clients.
+ScoreTable without(ScoreTable table, const std::vector<std::int64_t>& clients);
+
 /// Index of the model with the highest headline score over all clients' events; only finite scores can win.
 std::optional<std::size_t> winner(const ScoreTable& table);
 

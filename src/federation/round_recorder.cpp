@@ -45,7 +45,10 @@ void RoundRecorder::record(const RoundOutcome& outcome) {
   jitter = world.max(jitter, "metrics");
   std::string mine;
   for (const auto& r : outcome.left_out)
-    mine += fmt::format("client {} left out of round {}: {}\n", r.client, outcome.round + 1, r.reason);
+    mine += fmt::format("client {} left out of round {}: {}{}\n", r.client, outcome.round + 1, r.reason,
+                        session_.hostile(r.client) ? " (a hostile client of [attack])"
+                        : r.remedy.empty()         ? ""
+                                                   : ": " + r.remedy);
   const auto texts = world.gather(mine, 0, "metrics");
   const auto all_lambdas = lambdas_of(outcome);
   const auto bytes = static_cast<std::int64_t>(world.ledger().end_round());

@@ -97,6 +97,15 @@ TEST(Table, NamesNoWinnerWithoutFiniteScores) {
   EXPECT_NE(to_text(alone).find("No trivial model has a finite score"), std::string::npos);
 }
 
+TEST(Table, WithoutSomeClientsIsTheTableOfTheOthers) {
+  const ScoreTable others = without(table(20), {0});
+  for (std::size_t m = 0; m < others.models.size(); ++m) {
+    ASSERT_EQ(others.models[m].clients.size(), 1u);
+    EXPECT_EQ(others.models[m].clients[0].client, 1);
+  }
+  EXPECT_NE(to_text(others).find("(30 events, 1 client)"), std::string::npos) << to_text(others);
+}
+
 TEST(Table, ClientsLeftOutCountForNoModel) {
   ScoreTable t = table(std::numeric_limits<double>::quiet_NaN());
   leave_out(t, {0});

@@ -292,6 +292,8 @@ class RanksHostile(RanksBase):
         self.assertEqual(len(hostile), 2)
         own = [c for c in result["scores"]["models"][0]["per_client"] if c["client"] not in hostile]
         self.assertAlmostEqual(honest["events"], sum(c["events"] for c in own))
+        self.assertEqual([c["client"] for c in honest["models"][0]["per_client"]], [c["client"] for c in own])
+        self.assertAlmostEqual(honest["headline"], sum(c["headline"] * c["events"] for c in own) / honest["events"])
 
     def test_noise_median(self):
         self.same_with_hostile_clients(attack__kind="noise", attack__strength=5.0, aggregation__estimator="median", **PER_SEQUENCE)
@@ -748,6 +750,14 @@ class Settings(SameBits):
         self.assertIn(f"no prediction from their weights is a number: clients {', '.join(map(str, unscored))}.", log)
         self.assertRegex(log, r"round \d: \d clients? without a validation score")
         for model in result["scores"]["models"]:
+                self.assertIn("(a hostile client of [attack])", result["rounds"][0]["left_out"][0])
+                self.assertNotIn("fraction_bits", result["rounds"][0]["left_out"][0])
+                log = (self.folder / estimator / "train.log").read_text()
+                self.assertIn("[attack] scaled: 2 of 6 clients are hostile; scores are of the others", log)
+                self.assertIn("All clients, hostile ones among them: headline", log)
+                status = self.start([FEDPP, "status", estimator]).stdout
+                self.assertIn(f"fedpp {result['honest']['headline']:.4f}", status)
+                self.assertIn("(without the 2 hostile clients of [attack])", status)
             self.assertTrue(np.isfinite(model["headline"]), model["name"])
             self.assertEqual([c["client"] for c in model["per_client"] if c["headline"] is None], unscored)
         with h5py.File(self.folder / "out/result.h5") as file:
