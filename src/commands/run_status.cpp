@@ -167,7 +167,7 @@ std::string to_text(const std::string& directory, const RunStatus& s) {
   if (s.validation) {
     std::string value = fmt::format("{:.4f} nats per event, time in {}", *s.validation, s.time_unit);
     if (s.best_validation) value += fmt::format(" (best {:.4f} after round {})", *s.best_validation, s.best_round);
-    line("validation", value);
+    line("validation", value + "; ranks rounds, does not compare with test scores");
   }
   if (s.imbalance && s.ranks > 1)
     line("imbalance", fmt::format("{:.2f}: the slowest rank's local update over the ranks' mean", *s.imbalance));

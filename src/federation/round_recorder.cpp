@@ -89,7 +89,7 @@ void RoundRecorder::record(const RoundOutcome& outcome) {
   line["best_validation"] = state_.stopping.best_score;
   progress_.record(std::move(line));
   for (const auto& text : left_out) progress_.line(text);
-  progress_.round(outcome.round, config.federation.rounds, elbo, outcome.validation, state_.stopping.best_round);
+  progress_.round(outcome.round, config.federation.rounds, elbo_gain, outcome.validation, state_.stopping.best_round);
 }
 
 /// Collective. Of every participant; NaN (null) for those that started at their prior. Empty unless starts are mixed.

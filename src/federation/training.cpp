@@ -149,6 +149,12 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
                    {"time_unit", config.data.time_unit}});
   if (const auto text = beyond_window(session); !text.empty()) progress.line(text);
 
+  progress.line("ELBO: nats per training event above a constant rate, of all clients that took part");
+  if (config.federation.validate_every > 0)
+    progress.line(
+        "validation: nats per validation event, to rank rounds by; it does not compare with the test score, "
+        "which is of other events");
+
   // 3. The rounds.
   if (!run_rounds(session, state, progress, phases)) {
     progress.line(fmt::format("stopped by a signal after round {}; go on with --resume", state.next_round));

@@ -125,7 +125,7 @@ class Status(Watching):
     def test_running_stopped_resumed_finished(self):
         process = self.running()
         text = self.status()
-        for words in ["out: running (host ", "fedpp ", "2 ranks", "rounds ", " of 100000", "left", "ELBO", "validation", "imbalance",
+        for words in ["out: running (host ", "fedpp ", "2 ranks", "rounds ", " of 100000", "left", "ELBO", "validation", "does not compare with test scores", "imbalance",
                       "checkpoint  checkpoint-0000"]:
             self.assertIn(words, text)
         process.send_signal(signal.SIGUSR1)
