@@ -22,6 +22,14 @@ bool is_binding(std::string_view section, std::string_view key) {
          (section != "federation" || std::find(free_keys.begin(), free_keys.end(), key) == free_keys.end());
 }
 
+bool is_shape(const std::string& key, const nlohmann::ordered_json& now, const nlohmann::ordered_json& then) {
+  constexpr std::array<std::string_view, 8> keys{"model.encoder",    "model.width",     "model.layers",
+                                                 "model.inducing",   "data.clients",    "model.type_embedding",
+                                                 "model.time_input", "data.realisation"};
+  return std::find(keys.begin(), keys.end(), key) != keys.end() ||
+         (key == "model.periods" && now.size() != then.size());
+}
+
 const nlohmann::ordered_json* find(const nlohmann::ordered_json& json, const std::string& section,
                                    const std::string& key) {
   const auto keys = json.find(section);
@@ -45,7 +53,8 @@ std::vector<ConfigurationChange> changes_since(const std::string& archived, cons
       const auto* before = find(then, section, key);
       if (!before && !binding) continue;  // older versions did not keep these
       if (!before) before = find(defaults, section, key);
-      if (*before != value) changes.push_back({section + "." + key, value.dump(), before->dump(), binding});
+      if (*before != value)
+        changes.push_back({name, value.dump(), before->dump(), binding, binding && is_shape(name, value, *before)});
     }
   for (const auto& [section, keys] : then.items())
     for (const auto& [key, value] : keys.items())

@@ -464,6 +464,9 @@ class Checkpoints(SameBits):
     def test_wrong_configuration(self):
         self.refused("model.inducing = 9", "checkpoint: 7", self.newest("out").name, arguments=["--set", "model.inducing=9"])
         self.refused("federation.seed", "--accept-changes", arguments=["--set", "federation.seed=2"])
+        told = self.train(1, "out", "--resume", "--set", "model.encoder=rbf", code=2).stderr
+        self.assertIn("under another model.encoder its weights have no meaning", told)
+        self.assertNotIn("--accept-changes", told)
         told = self.start(self.on_ranks(1, "evaluate", "out", "--set", "federation.seed=2"))
         self.assertEqual(told.returncode, 2)
         self.assertIn("evaluated as it was trained", told.stderr)

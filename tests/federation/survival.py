@@ -68,7 +68,7 @@ class Changes(SameBits):
         self.assertEqual(self.result("out")["theta"], self.result("whole")["theta"])
         self.write("elsewhere/train.csv", data_set(12, seed=8))
         self.assertIn("is not the one of", self.train(1, "out", *moved, "--set", "federation.rounds=4", code=2).stderr)
-        self.assertIn("v_mean", self.train(1, "out", "--resume", "--accept-changes", "--set", "model.inducing=9",
+        self.assertIn("under another model.inducing", self.train(1, "out", "--resume", "--accept-changes", "--set", "model.inducing=9",
                                            code=2).stderr)
 
 
