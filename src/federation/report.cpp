@@ -87,12 +87,13 @@ std::string describe(Session& session) {
   columns = world.allreduce(columns, mpi::Op::sum, "metrics");
   const auto& c = session.config();
   std::string text = fmt::format(
-      "fedpp {} ({}{}), {} rank{}, {}\n{} clients, {} sequences, {} events; {} {} realisations, {} points for "
-      "training\n"
-      "model {} (P = {}), M = {}; prior term and barycentre: {}",
-      version(), git_revision(), git_dirty() ? ", changed" : "", world.size(), world.size() == 1 ? "" : "s",
-      gpu::backend_description(), session.clients(), sequences, events, c.data.protocol, c.data.realisation, columns,
-      c.model.encoder, session.parameters(), c.model.inducing,
+      "fedpp {} ({}{}), {}, {}\n{}, {}, {}; {} {} realisations, {} for training\n"
+      "model {} (P = {}), M = {}; prior term: {}, barycentre: {}",
+      version(), git_revision(), git_dirty() ? ", changed" : "", counted(world.size(), "rank"),
+      gpu::backend_description(), counted(session.clients(), "client"), counted(sequences, "sequence"),
+      counted(events, "event"), c.data.protocol, c.data.realisation, counted(columns, "point"), c.model.encoder,
+      session.parameters(), c.model.inducing,
+      c.aggregation.divergence == "fedavg" ? "kl" : c.aggregation.divergence,  // averaging has no divergence of its own
       c.federation.mode == "local" ? "none (local only)" : c.aggregation.divergence);
   if (!session.hostile().empty()) text += "\n" + describe_attack(session);
   const auto left_out = [](std::int64_t count, const std::string& noun, const char* which) {

@@ -68,6 +68,21 @@ class Finished(program.Case):
         self.report("out", "--out", "again.html")
         self.assertTrue((self.folder / "again.html").exists())
 
+    def test_the_page_says_who_trained(self):
+        lead = lambda: re.search('class="lead">(.*?);', (self.folder / "out/report.html").read_text()).group(1)
+        self.train()
+        self.report("out")
+        self.assertIn("A federation of clients has trained", lead())
+        result = json.loads((self.folder / "out/result.json").read_text())
+        result["config"]["federation"]["mode"] = "local"
+        self.write("out/result.json", json.dumps(result))
+        self.report("out")
+        self.assertIn("each by itself", lead())
+        self.write("out/result.json", json.dumps({**result, "prior_from": "other.h5"}))
+        self.report("out")
+        self.assertIn("New clients have been fitted", lead())
+        self.assertIn("none: fitted under theta of other.h5", (self.folder / "out/report.html").read_text())
+
     def test_a_run_without_results_yet(self):
         self.train()
         (self.folder / "out/result.json").unlink()
