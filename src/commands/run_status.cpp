@@ -156,8 +156,8 @@ std::string to_text(const std::string& directory, const RunStatus& s) {
         s.where.empty() ? "no start was recorded either" : s.where, s.last_time.empty() ? "unknown" : s.last_time);
   const auto line = [&](const char* name, const std::string& value) { out += fmt::format("\n{:<12}{}", name, value); };
   if (s.starts > 0)
-    line("program", fmt::format("fedpp {}, {} rank{}, {} clients, started {} time{}", s.version, s.ranks,
-                                s.ranks == 1 ? "" : "s", s.clients, s.starts, s.starts == 1 ? "" : "s"));
+    line("program", fmt::format("fedpp {}, {}, {}, started {}", s.version, counted(s.ranks, "rank"),
+                                counted(s.clients, "client"), counted(s.starts, "time")));
   std::string progress = fmt::format("{} of {}", s.done, s.rounds);
   if (s.seconds_a_round > 0) progress += fmt::format(", {} each", duration(s.seconds_a_round));
   if (s.state == State::kRunning && s.seconds_a_round > 0)
@@ -171,15 +171,15 @@ std::string to_text(const std::string& directory, const RunStatus& s) {
   }
   if (s.imbalance && s.ranks > 1)
     line("imbalance", fmt::format("{:.2f}: the slowest rank's local update over the ranks' mean", *s.imbalance));
-  if (s.left_out > 0) line("left out", fmt::format("{} uploads; train.log says why", s.left_out));
+  if (s.left_out > 0) line("left out", fmt::format("{}; train.log says why", counted(s.left_out, "upload")));
   line("checkpoint", s.checkpoint.empty()
                          ? "none yet"
                          : fmt::format("{}, {} ago, {:.3g} MB", s.checkpoint, duration(s.checkpoint_age),
                                        static_cast<double>(s.checkpoint_bytes) / 1e6));
   if (!s.scores.empty()) line("scores", s.scores);
   if (s.unreadable > 0)
-    line("note", fmt::format("{} line{} of status.jsonl cannot be read (half-written by a killed run)", s.unreadable,
-                             s.unreadable == 1 ? "" : "s"));
+    line("note", fmt::format("{} of status.jsonl cannot be read (half-written by a killed run)",
+                             counted(s.unreadable, "line")));
   return out + "\n";
 }
 

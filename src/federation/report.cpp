@@ -239,6 +239,14 @@ int run_evaluation(const config::Config& config, const EvaluationRequest& reques
   return 0;
 }
 
+namespace {
+
+std::string count_clients(const std::vector<std::int64_t>& clients) {
+  return counted(static_cast<std::int64_t>(clients.size()), "client");
+}
+
+}  // namespace
+
 int run_prediction(const config::Config& config, const PredictionRequest& request, mpi::Communicator& world) {
   const std::string path = request.file.empty() ? config.output.directory + "/prediction.h5" : request.file;
   check_result(world, config, path, ".h5");
@@ -257,26 +265,23 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
     forecast_clients.push_back(c);
   }
   mpi::together(world, [&] {
-    for (const auto c : clients)
-      if (c < 0 || c >= session.clients())
-        throw UserError(fmt::format("--clients {}: there are clients 0 to {}", c, session.clients() - 1));
     if (forecast) check_forecast(session, request.forecast);
   });
   const auto past = sequences_past(session, forecast_clients, request.forecast);
   const RunState state = read_checkpoint(session, header, ReadFor::kResults);
   const auto& theta = select_state(session, state, request.state == "best");
   write_curves(session, theta, clients, {}, {}, path);
-  if (world.is_root()) fmt::print("Intensities of {} clients written to {}\n", clients.size(), path);
+  if (world.is_root()) fmt::print("Intensities of {} written to {}\n", count_clients(clients), path);
   if (!forecast) return 0;
   const auto cut = write_forecast(session, theta, forecast_clients, request.forecast);
   if (!world.is_root()) return 0;
   for (const auto& [what, file] :
        {std::pair{"Next events", request.forecast.next_events}, std::pair{"Futures", request.forecast.futures}})
-    if (!file.empty()) fmt::print("{} of {} clients written to {}\n", what, forecast_clients.size(), file);
+    if (!file.empty()) fmt::print("{} of {} written to {}\n", what, count_clients(forecast_clients), file);
   if (past > 0)
     fmt::print("{} sequence{} observed until --until {} or longer: no futures\n", past, past == 1 ? " is" : "s are",
                *request.forecast.until);
-  if (cut > 0) fmt::print("{} futures were stopped at {} events, before their end\n", cut, kMostDrawn);
+  if (cut > 0) fmt::print("stopped at {} events, before their end: {}\n", kMostDrawn, counted(cut, "future"));
   return 0;
 }
 

@@ -506,6 +506,17 @@ class Checkpoints(SameBits):
                 self.assertEqual(file[f"curves/client_000001/{name}"][()].tobytes(),
                                  result[f"curves/client_000001/{name}"][()].tobytes())
 
+    def test_clients_are_named_by_number_range_or_all(self):
+        for names, drawn in [("1-3,5", [1, 2, 3, 5]), ("all", range(6))]:
+            self.assertEqual(self.start(self.on_ranks(2, "predict", "out", "--clients", names)).returncode, 0)
+            with h5py.File(self.folder / "out" / "prediction.h5") as file:
+                self.assertEqual(sorted(file["curves"]), [f"client_{c:06d}" for c in drawn])
+        for names, said in [("2-6", "there are clients 0 to 5"), ("3-1", "name clients by number"), ("two", "name clients by number"),
+                            ("-1", "name clients by number"), ("1-", "name clients by number")]:
+            refused = self.start(self.on_ranks(1, "predict", "out", f"--clients={names}"))
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(said, refused.stderr)
+
     def test_a_result_that_cannot_be_written_is_refused_before_the_work(self):
         (self.folder / "folder").mkdir()
         before = sorted(self.folder.rglob("*"))
@@ -739,6 +750,14 @@ class Settings(SameBits):
                 for entry in result["rounds"]:
                     self.assertEqual([int(text.split()[1]) for text in sorted(entry["left_out"])], hostile)
                 self.assertIn("to a sum, which holds up to", result["rounds"][0]["left_out"][0])
+                self.assertIn("(a hostile client of [attack])", result["rounds"][0]["left_out"][0])
+                self.assertNotIn("fraction_bits", result["rounds"][0]["left_out"][0])
+                log = (self.folder / estimator / "train.log").read_text()
+                self.assertIn("[attack] scaled: 2 of 6 clients are hostile; scores are of the others", log)
+                self.assertIn("All clients, hostile ones among them: headline", log)
+                status = self.start([FEDPP, "status", estimator]).stdout
+                self.assertIn(f"fedpp {result['honest']['headline']:.4f}", status)
+                self.assertIn("(without the 2 hostile clients of [attack])", status)
                 self.assertTrue(np.isfinite(result["honest"]["headline"]))
 
     def test_clients_without_a_prediction_end_no_run(self):
@@ -750,17 +769,9 @@ class Settings(SameBits):
         result = self.result("out")
         unscored = result["unscored_clients"]
         self.assertTrue(0 < len(unscored) < 6, unscored)
-        self.assertIn(f"no prediction from their weights is a number: clients {', '.join(map(str, unscored))}.", log)
+        self.assertIn(f"no prediction from their weights is a number: client{'s' * (len(unscored) > 1)} {', '.join(map(str, unscored))}.", log)
         self.assertRegex(log, r"round \d: \d clients? without a validation score")
         for model in result["scores"]["models"]:
-                self.assertIn("(a hostile client of [attack])", result["rounds"][0]["left_out"][0])
-                self.assertNotIn("fraction_bits", result["rounds"][0]["left_out"][0])
-                log = (self.folder / estimator / "train.log").read_text()
-                self.assertIn("[attack] scaled: 2 of 6 clients are hostile; scores are of the others", log)
-                self.assertIn("All clients, hostile ones among them: headline", log)
-                status = self.start([FEDPP, "status", estimator]).stdout
-                self.assertIn(f"fedpp {result['honest']['headline']:.4f}", status)
-                self.assertIn("(without the 2 hostile clients of [attack])", status)
             self.assertTrue(np.isfinite(model["headline"]), model["name"])
             self.assertEqual([c["client"] for c in model["per_client"] if c["headline"] is None], unscored)
         with h5py.File(self.folder / "out/result.h5") as file:
@@ -838,6 +849,12 @@ class NextEvent(SameBits):
         predicted = predict(1000)
         self.assertEqual(predicted.returncode, 0, predicted.stderr)
         self.assertNotIn("no futures", predicted.stdout)
+        other_seed = lambda seed: self.start(self.on_ranks(2, "predict", "out", "--futures", 3, "--until", 1000, "--seed", seed))
+        first = self.rows("out/futures.csv")
+        self.assertEqual(other_seed(1).returncode, 0)
+        self.assertEqual(self.rows("out/futures.csv"), first)  # federation.seed
+        self.assertEqual(other_seed(7).returncode, 0)
+        self.assertNotEqual(self.rows("out/futures.csv"), first)
         ends = sorted(float(row["observed_until"]) for row in self.rows("out/next_events.csv"))
         self.assertIn(f"{len(ends) - 5} sequences are observed until", predict((ends[4] + ends[5]) / 2).stdout)
 
