@@ -90,12 +90,9 @@ def headline(result):
         parts.append(f"<p>Protocol <b>{escape(scored.get('protocol', '?'))}</b>, {scored.get('events', 0):,.0f} test events, nats per test event with time in "
                      f"{escape(scored.get('unit', 'file unit'))}. Higher is better; scores compare within this table only, as they shift with the unit of time.</p>"
                      + table(rows, columns, numbers=range(1, len(columns)), ours=0))
-        best = max((counted(m), m["name"]) for m in models[1:] if m["headline"] is not None) if any(
-            m["headline"] is not None for m in models[1:]) else None
-        if best and models[0]["headline"] is not None:
-            lead = counted(models[0]) - best[0]
-            parts.append(f"<p>The trained model is <b>{abs(lead):.4f} nats per event {'above' if lead > 0 else 'below'}</b> the best of the simple models "
-                         f"({escape(best[1])}){' on the honest clients' if hostile else ''}.</p>")
+        verdict = (result.get("honest") if hostile else scored).get("verdict")
+        if verdict:
+            parts.append(f"<p>{escape(verdict['text'])}{' These are the honest clients.' if hostile else ''}</p>")
     return "\n".join(parts)
 
 
@@ -116,7 +113,8 @@ def page(run, figures):
     if config:
         facts += [("clients", f"{config['data']['clients']}, of which {config['federation']['participants'] or 'all'} take part in a round"),
                   ("model", f"{config['model']['encoder']}, {config['model']['inducing']} inducing points, {config['data']['protocol']}, {config['data']['realisation']}"),
-                  ("aggregation", "none (local only)" if config["federation"]["mode"] == "local" else config["aggregation"]["divergence"])]
+                  ("aggregation", config["aggregation"]["divergence"] if config["federation"]["mode"] != "local"
+                   else f"none: fitted under theta of {result['prior_from']}" if result.get("prior_from") else "none: every client alone")]
     if "ranks" in result:
         facts.append(("machine", f"{result['ranks']} rank{'s' if result['ranks'] != 1 else ''}, {result['backend']}" + (f"; {starts[-1]['where']}" if starts else "")))
     if starts:
@@ -125,9 +123,12 @@ def page(run, figures):
     if seconds:
         facts.append(("a round", f"{sorted(seconds)[len(seconds) // 2]:.3g} s (median)"))
     left_out = [text for r in rounds for text in (r["left_out"] if isinstance(r.get("left_out"), list) else [])]
+    together = ("New clients have been fitted, each by itself, under the prior of another run" if result.get("prior_from")
+                else "Clients have trained models of their event rates, each by itself" if config and config["federation"]["mode"] == "local"
+                else "A federation of clients has trained a model of their event rates together")
     name = escape(run.directory.resolve().name)
     parts = [f"<h1>Run {name}</h1>",
-             '<p class="lead">A federation of clients has trained a model of their event rates together; its rounds exchanged no event times. '
+             f'<p class="lead">{together}; its rounds exchanged no event times. '
              f"Written {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC by <code>fedpp report</code>.</p>"]
     if not run.finished:
         parts.append('<p class="note">This run has no results yet: it is going on, or it was stopped. What its rounds have said so far follows.</p>')

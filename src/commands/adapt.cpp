@@ -11,6 +11,7 @@
 
 #include "commands/archived_config.hpp"
 #include "commands/parallel.hpp"
+#include "config/effects.hpp"
 #include "config/error.hpp"
 #include "config/validate.hpp"
 #include "federation/run.hpp"
@@ -86,6 +87,7 @@ config::Config read_config(const AdaptOptions& options) {
         "federation.mode = '{}': new clients exchange nothing in 'fedpp adapt'; leave it out, or train them as a "
         "federation with 'fedpp train'",
         config.federation.mode));
+  if (!options.same_clients) config::reset_keys_without_effect(config);  // what the other run's federation needed
   config.output.directory = options.directory;
   checkpoint_of(options);
   config::check_data_files(config, {});

@@ -14,7 +14,7 @@ config::Config read_archived_config(const std::string& directory, const std::vec
   if (!std::filesystem::exists(file)) {
     throw UserError(fmt::format("{}: no config.toml in it: name a folder that 'fedpp train' wrote", directory));
   }
-  config::Config config = config::read(file, overrides).config;
+  config::Config config = config::read(file, overrides, config::Written::kByTheProgram).config;
   config.output.directory = directory;
   return config;
 }

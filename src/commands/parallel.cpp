@@ -63,7 +63,8 @@ config::Config read_on_rank_0(mpi::Communicator& world, const std::function<conf
     if (world.is_root()) throw AgreedMistake(mistake);
     throw SharedFailure{kUserMistake};
   }
-  return world.is_root() ? config : config::read_text(text, "configuration", {}).config;
+  return world.is_root() ? config
+                         : config::read_text(text, "configuration", {}, {}, config::Written::kByTheProgram).config;
 }
 
 }  // namespace fedpp::commands

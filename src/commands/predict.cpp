@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "commands/archived_config.hpp"
@@ -18,6 +20,7 @@ namespace {
 struct PredictOptions {
   std::string directory;
   std::vector<std::string> overrides;
+  std::vector<std::string> clients;
   federation::PredictionRequest request;
   bool next_events = false;
 };
@@ -25,7 +28,7 @@ struct PredictOptions {
 constexpr const char* kPredictExamples =
     "Examples:\n"
     "  fedpp predict out\n"
-    "  fedpp predict out --clients 0,3,7 --set evaluation.curve_points=1000 --out curves.h5\n"
+    "  fedpp predict out --clients 0,3,8-11 --set evaluation.curve_points=1000 --out curves.h5\n"
     "  fedpp predict out --next-events                       when each sequence goes on: out/next_events.csv\n"
     "  fedpp predict out --futures 100 --horizon 24          100 futures of each sequence: out/futures.csv";
 
@@ -35,10 +38,31 @@ void check_futures(const federation::ForecastRequest& forecast) {
   if (asked && forecast.until.has_value() == forecast.horizon.has_value())
     throw UsageError(fmt::format("--futures {}: give either --until or --horizon, so that they end", forecast.paths));
   if (!asked && ends) throw UsageError("--until and --horizon end the futures of --futures N: give it as well");
+  if (!asked && forecast.seed) throw UsageError("--seed draws the futures of --futures N: give it as well");
+  if (forecast.seed.value_or(0) < 0) throw UsageError(fmt::format("--seed {}: must be at least 0", *forecast.seed));
   if (forecast.horizon && !(*forecast.horizon > 0 && std::isfinite(*forecast.horizon)))
     throw UsageError(fmt::format("--horizon {}: must be above 0 and finite", *forecast.horizon));
   if (forecast.until && !std::isfinite(*forecast.until))
     throw UsageError(fmt::format("--until {}: must be finite", *forecast.until));
+}
+
+/// The clients that "0", "8-11" or "all" names, of `count`.
+std::vector<std::int64_t> clients_of(const std::string& text, std::int64_t count) {
+  const auto number = [](std::string_view digits) {
+    std::int64_t value = -1;
+    const char* end = digits.data() + digits.size();
+    return std::from_chars(digits.data(), end, value).ptr == end ? value : -1;
+  };
+  const std::size_t dash = text.find('-');
+  std::int64_t first = number(std::string_view(text).substr(0, dash));
+  std::int64_t last = dash == std::string::npos ? first : number(std::string_view(text).substr(dash + 1));
+  if (text == "all") first = 0, last = count - 1;
+  if (first < 0 || last < first)
+    throw UserError(fmt::format("--clients {}: name clients by number as 0,3,7, as 8-11, or all", text));
+  if (last >= count) throw UserError(fmt::format("--clients {}: there are clients 0 to {}", text, count - 1));
+  std::vector<std::int64_t> clients;
+  for (std::int64_t c = first; c <= last; ++c) clients.push_back(c);
+  return clients;
 }
 
 /// In DIR, or beside the curves under their name.
@@ -50,8 +74,14 @@ std::string table(const PredictOptions& options, const std::string& directory, c
 int predict(PredictOptions options) {
   auto& forecast = options.request.forecast;
   return run_parallel([&](mpi::Communicator& world) {
-    const config::Config config =
-        read_on_rank_0(world, [&] { return read_archived_config(options.directory, options.overrides); });
+    const config::Config config = read_on_rank_0(world, [&] {
+      const auto archived = read_archived_config(options.directory, options.overrides);
+      for (const auto& text : options.clients)
+        clients_of(text, archived.data.clients);  // once, before the others go on
+      return archived;
+    });
+    for (const auto& text : options.clients)
+      for (const auto c : clients_of(text, config.data.clients)) options.request.clients.push_back(c);
     if (options.next_events) forecast.next_events = table(options, config.output.directory, "next_events.csv");
     if (forecast.paths > 0) forecast.futures = table(options, config.output.directory, "futures.csv");
     return federation::run_prediction(config, options.request, world);
@@ -67,9 +97,10 @@ void add_predict(CLI::App& app, Action& chosen) {
   command->footer(kPredictExamples);
   command->add_option("DIR", options->directory, "Folder that 'fedpp train' wrote")->required();
   command
-      ->add_option("--clients", options->request.clients,
-                   "Clients, from 0 (default: curves of the first evaluation.curve_clients, the rest of all)")
-      ->type_name("C,C,...")
+      ->add_option("--clients", options->clients,
+                   "Clients, from 0, as 0,3,8-11 or all (default: curves of the first evaluation.curve_clients, the "
+                   "rest of all)")
+      ->type_name("C,C-C,...")
       ->delimiter(',');
   command->add_option("--state", options->request.state, "The round with the best validation score, or the last one")
       ->check(CLI::IsMember({"best", "last"}))
@@ -88,6 +119,7 @@ void add_predict(CLI::App& app, Action& chosen) {
       ->type_name("N");
   command->add_option("--until", forecast.until, "Futures end at time T of the file")->type_name("T");
   command->add_option("--horizon", forecast.horizon, "Futures end H after their sequence's end")->type_name("H");
+  command->add_option("--seed", forecast.seed, "Draw other futures (default: federation.seed)")->type_name("N");
   add_set_option(*command, options->overrides);
   command->callback([options, &chosen] {
     check_futures(options->request.forecast);

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "config/counted.hpp"
 #include "config/error.hpp"
 #include "io/checkpoint_file.hpp"
 #include "io/directory_lock.hpp"
@@ -19,6 +20,7 @@
 namespace fedpp::commands {
 namespace {
 
+using config::counted;
 using nlohmann::json;
 
 /// Values of the type asked for; anything else counts as not there.
@@ -49,19 +51,27 @@ std::vector<double> latest(const std::map<std::int64_t, json>& rounds, const cha
   return values;
 }
 
-/// "fedpp 4.081, histogram 4.055 nats per test event": nothing where result.json is not there or not whole.
+/// "fedpp 4.081, histogram 4.055 nats per test event", of the honest clients where some are hostile: nothing where
+/// result.json is not there or not whole.
 std::string headline(const std::string& directory) {
   std::ifstream file(directory + "/result.json");
   const auto result = json::parse(file, nullptr, false);
   if (!result.is_object() || !result.contains("scores") || !result["scores"].is_object()) return "";
-  const auto& scores = result["scores"];
+  const bool attacked =
+      result.contains("honest") && result["honest"].is_object() && result["honest"].contains("models");
+  const auto& scores = attacked ? result["honest"] : result["scores"];
   std::string line;
   if (scores.contains("models") && scores["models"].is_array())
     for (const auto& model : scores["models"])
       if (model.is_object())
         if (const auto score = number(model, "headline"))
           line += fmt::format("{}{} {:.4f}", line.empty() ? "" : ", ", text(model, "name"), *score);
-  return line.empty() ? "" : line + " nats per test event, time in " + text(scores, "unit");
+  if (line.empty()) return "";
+  line += " nats per test event, time in " + text(scores, "unit");
+  if (attacked && scores.contains("hostile_clients"))
+    line += fmt::format(" (without the {} of [attack])",
+                        counted(static_cast<std::int64_t>(scores["hostile_clients"].size()), "hostile client"));
+  return line;
 }
 
 std::string duration(double seconds) {
@@ -146,8 +156,8 @@ std::string to_text(const std::string& directory, const RunStatus& s) {
         s.where.empty() ? "no start was recorded either" : s.where, s.last_time.empty() ? "unknown" : s.last_time);
   const auto line = [&](const char* name, const std::string& value) { out += fmt::format("\n{:<12}{}", name, value); };
   if (s.starts > 0)
-    line("program", fmt::format("fedpp {}, {} rank{}, {} clients, started {} time{}", s.version, s.ranks,
-                                s.ranks == 1 ? "" : "s", s.clients, s.starts, s.starts == 1 ? "" : "s"));
+    line("program", fmt::format("fedpp {}, {}, {}, started {}", s.version, counted(s.ranks, "rank"),
+                                counted(s.clients, "client"), counted(s.starts, "time")));
   std::string progress = fmt::format("{} of {}", s.done, s.rounds);
   if (s.seconds_a_round > 0) progress += fmt::format(", {} each", duration(s.seconds_a_round));
   if (s.state == State::kRunning && s.seconds_a_round > 0)
@@ -157,19 +167,19 @@ std::string to_text(const std::string& directory, const RunStatus& s) {
   if (s.validation) {
     std::string value = fmt::format("{:.4f} nats per event, time in {}", *s.validation, s.time_unit);
     if (s.best_validation) value += fmt::format(" (best {:.4f} after round {})", *s.best_validation, s.best_round);
-    line("validation", value);
+    line("validation", value + "; ranks rounds, does not compare with test scores");
   }
   if (s.imbalance && s.ranks > 1)
     line("imbalance", fmt::format("{:.2f}: the slowest rank's local update over the ranks' mean", *s.imbalance));
-  if (s.left_out > 0) line("left out", fmt::format("{} uploads; train.log says why", s.left_out));
+  if (s.left_out > 0) line("left out", fmt::format("{}; train.log says why", counted(s.left_out, "upload")));
   line("checkpoint", s.checkpoint.empty()
                          ? "none yet"
                          : fmt::format("{}, {} ago, {:.3g} MB", s.checkpoint, duration(s.checkpoint_age),
                                        static_cast<double>(s.checkpoint_bytes) / 1e6));
   if (!s.scores.empty()) line("scores", s.scores);
   if (s.unreadable > 0)
-    line("note", fmt::format("{} line{} of status.jsonl cannot be read (half-written by a killed run)", s.unreadable,
-                             s.unreadable == 1 ? "" : "s"));
+    line("note", fmt::format("{} of status.jsonl cannot be read (half-written by a killed run)",
+                             counted(s.unreadable, "line")));
   return out + "\n";
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "commands/parallel.hpp"
+#include "config/notes.hpp"
 #include "config/read.hpp"
 #include "config/validate.hpp"
 #include "federation/run.hpp"
@@ -34,23 +35,25 @@ constexpr const char* kTrainExamples =
     "  mpirun -n 2 fedpp train run.toml --out out --resume     another number of ranks is fine\n"
     "  mpirun -n 4 fedpp train run.toml --estimate             memory and time on four ranks, before the run";
 
-config::Config read_config(const TrainOptions& options) {
+config::Resolved read_config(const TrainOptions& options) {
   std::vector<std::string> overrides = options.overrides;
   if (!options.directory.empty()) overrides.push_back("output.directory=" + options.directory);
-  const config::Resolved resolved = config::read(options.config_file, overrides);
+  config::Resolved resolved = config::read(options.config_file, overrides);
   config::check_data_files(resolved.config, resolved.origins);
-  return resolved.config;
+  return resolved;
 }
 
 int train(const TrainOptions& options) {
   if (options.validate_only) {
-    read_config(options);
+    const config::Resolved resolved = read_config(options);
+    config::check_client_files(resolved.config, resolved.origins);
+    for (const auto& note : config::notes(resolved.config)) fmt::print("{}\n", note);
     fmt::print("{}: valid\n", options.config_file);
     return kSuccess;
   }
   if (!options.estimate) federation::watch_for_signals();  // first of all: MPI and loading may take minutes
   return run_parallel([&](mpi::Communicator& world) {
-    const config::Config config = read_on_rank_0(world, [&] { return read_config(options); });
+    const config::Config config = read_on_rank_0(world, [&] { return read_config(options).config; });
     if (options.estimate) return federation::run_estimate(config, world);
     return federation::run_training(
         config,

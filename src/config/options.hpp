@@ -19,7 +19,7 @@ struct Data {
   std::vector<std::string> windows;                  // windows tables, aligned with train, validation, test by name
   std::string client_files;  // pattern with {client}: one file a client, opened by its owner only
   std::string protocol = "chronological";
-  std::string realisation = "per-sequence";
+  std::string realisation = "auto";
   std::string clock = "auto";
   std::string split_at = "auto";
   std::string partition = "heterogeneous";
@@ -46,7 +46,9 @@ struct Data {
     v("client_files", client_files,
       "one file a client instead of 'train': a pattern with {client}, opened only by the owning rank");
     v("protocol", protocol, "the scores to train for", {"chronological", "population", "published-code"});
-    v("realisation", realisation, "one latent function per sequence or per client", {"per-sequence", "pooled"});
+    v("realisation", realisation,
+      "one latent function per sequence or per client; auto: per sequence under 'chronological', else pooled",
+      {"auto", "per-sequence", "pooled"});
     v("clock", clock, "elapsed (time since a sequence's start), calendar (file time), or by protocol",
       {"auto", "elapsed", "calendar"});
     v("split_at", split_at,
@@ -205,7 +207,7 @@ struct Federation {
       "(0: 1 and 0.03)",
       at_least(0));
     v("rounds", rounds, "communication rounds", at_least(1));
-    v("participants", participants, "clients sampled uniformly a round (0: all)", at_least(0));
+    v("participants", participants, "clients sampled uniformly a round (0: all; left out: at most all)", at_least(0));
     v("straggling_period", straggling_period, "G: the participants stay the same for G rounds", at_least(1));
     v("client_start", client_start,
       "continue: participants keep their state, the global posterior being only their prior; overwrite: their weights "
@@ -223,7 +225,7 @@ struct Federation {
 
 /// The server's barycentre (spec 2.1, 2.2).
 struct Aggregation {
-  std::string divergence = "kl";
+  std::string divergence = "auto";
   std::string weights = "uniform";
   std::int64_t fraction_bits = 40;
   double mmd_bandwidth = 0.0;
@@ -236,7 +238,9 @@ struct Aggregation {
 
   template <class V>
   void visit(V& v) {
-    v("divergence", divergence, "barycentre and prior term", {"kl", "w2", "fedavg", "mmd"});
+    v("divergence", divergence,
+      "barycentre and prior term; auto: kl, and fedavg for the federations to compare with, as their papers average",
+      {"auto", "kl", "w2", "fedavg", "mmd"});
     v("weights", weights, "weight of a client's upload: uniform or by its number of training events",
       {"uniform", "events"});
     v("fraction_bits", fraction_bits, "k: contributions are rounded once to multiples of 2^-k and summed as integers",
@@ -381,6 +385,13 @@ inline bool reads_types(const Model& model) { return model.encoder == "lstm" || 
 
 /// Whether the encoder sees the events before a point, not time alone.
 inline bool reads_history(const Model& model) { return reads_types(model) || model.encoder == "decay"; }
+
+/// What 'auto' stands for in aggregation.divergence: the papers of the other federations, SFL (similarity-graph) among
+/// them, average weights.
+inline std::string usual_divergence(const Config& config) {
+  const bool own = config.federation.mode == "federated" || config.federation.mode == "local";
+  return own && config.aggregation.scope != "similarity-graph" ? "kl" : "fedavg";
+}
 
 /// The data's options with what depends on the encoder settled.
 inline Data data_options(const Config& config) {

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -214,21 +215,44 @@ class Reader {
   std::vector<std::string> mistakes_;
 };
 
+/// What the defaults leave to other keys: results and checkpoints hold the values that were used.
+void settle(Config& config, const Origins& origins) {
+  if (config.aggregation.divergence == "auto") config.aggregation.divergence = usual_divergence(config);
+  if (config.data.realisation == "auto")
+    config.data.realisation = config.data.protocol == "chronological" ? "per-sequence" : "pooled";
+  if (!origins.contains("federation.participants"))
+    config.federation.participants = std::min(config.federation.participants, config.data.clients);
+}
+
+/// The keys without effect to refuse; of a program's file only overrides. `file`: before the overrides.
+std::vector<WithoutEffect> idle_keys(const Config& file, const Resolved& all, Written written) {
+  auto idle = keys_without_effect(all.config, file);
+  std::erase_if(idle, [&](const WithoutEffect& key) {
+    const auto origin = all.origins.find(key.key);
+    const bool overridden = origin != all.origins.end() && origin->second.starts_with("--set ");
+    return written == Written::kByTheProgram && !overridden;
+  });
+  return idle;
+}
+
 }  // namespace
 
 Resolved read_text(const std::string& text, const std::string& name, const std::filesystem::path& folder,
-                   const std::vector<std::string>& overrides) {
+                   const std::vector<std::string>& overrides, Written written) {
   Reader reader;
   reader.file(text, name);
   make_absolute(reader.config.data, folder);
+  const Config file = reader.config;
   for (const std::string& override_text : overrides) reader.override_with(override_text);
   make_absolute(reader.config.data, std::filesystem::current_path());
   reader.throw_mistakes();
-  validate(reader.config, reader.origins);
-  return {reader.config, reader.origins};
+  settle(reader.config, reader.origins);
+  const Resolved all{reader.config, reader.origins};
+  validate(all.config, all.origins, idle_keys(file, all, written));
+  return all;
 }
 
-Resolved read(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
+Resolved read(const std::filesystem::path& file, const std::vector<std::string>& overrides, Written written) {
   std::error_code ignored;
   if (std::filesystem::is_directory(file, ignored)) {
     throw UserError(fmt::format("{}: is a folder, not a configuration file (TOML)", file.string()));
@@ -242,7 +266,7 @@ Resolved read(const std::filesystem::path& file, const std::vector<std::string>&
                     "start from",
                     file.string()));
   }
-  return read_text(text.str(), file.string(), file.parent_path(), overrides);
+  return read_text(text.str(), file.string(), file.parent_path(), overrides, written);
 }
 
 }  // namespace fedpp::config

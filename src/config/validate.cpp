@@ -13,6 +13,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "config/client_pattern.hpp"
 #include "config/error.hpp"
 #include "config/keys.hpp"
 
@@ -37,6 +38,11 @@ class Checker {
     const auto origin = origins_.find(name);
     mistakes.push_back(fmt::format("{}{} = {}: {}", origin == origins_.end() ? "" : origin->second + ": ", name,
                                    keys_.at(name).value_text(), reason));
+  }
+
+  void effects(const std::vector<WithoutEffect>& idle) {
+    for (const WithoutEffect& key : idle)
+      demand(false, key.key, "has no effect unless " + key.unless + ": leave it out");
   }
 
   std::vector<std::string> mistakes;
@@ -100,18 +106,24 @@ void check_names(Checker& check, const Data& data) {
 
 void check_data(Checker& check, const Data& data) {
   const bool listed = !data.train.empty(), patterned = !data.client_files.empty();
-  const std::size_t files = data.train.size() + data.validation.size() + data.test.size();
+  const std::size_t files = data.train.size() + patterned + data.validation.size() + data.test.size();
   check.demand(listed || patterned, "data.train",
                "no training data: name files in data.train, or one file a client in data.client_files");
   check.demand(!(listed && patterned), "data.client_files", "give either data.train or data.client_files, not both");
-  check.demand(!patterned || data.client_files.find("{client}") != std::string::npos, "data.client_files",
+  check.demand(!patterned || is_client_pattern(data.client_files), "data.client_files",
                "must contain {client}, which becomes the client's number, as in \"site{client}/events.csv\"");
+  const auto demand_patterns = [&](const char* key, const std::vector<std::string>& names) {
+    check.demand(!patterned || std::all_of(names.begin(), names.end(), is_client_pattern), key,
+                 "with data.client_files every client has its own files: put {client} into each name");
+  };
+  demand_patterns("data.validation", data.validation);
+  demand_patterns("data.test", data.test);
+  demand_patterns("data.windows", data.windows);
   check.demand(
-      data.windows.empty() || patterned || data.windows.size() == files, "data.windows",
+      data.windows.empty() || data.windows.size() == files, "data.windows",
       fmt::format("{} windows tables for {} data files: give one for each training, validation and test file, in "
                   "that order, or none",
                   data.windows.size(), files));
-  check.demand(data.drop || data.drop_before == 0, "data.drop_before", "has no effect without data.drop = true");
   const bool calendar_protocol = data.protocol != "chronological";
   check.demand(!calendar_protocol || data.realisation == "pooled", "data.realisation",
                fmt::format("protocol \"{}\" compares users over one common window: set data.realisation = \"pooled\"",
@@ -119,7 +131,7 @@ void check_data(Checker& check, const Data& data) {
   check.demand(!calendar_protocol || data.clock != "elapsed", "data.clock",
                fmt::format("protocol \"{}\" runs on the calendar clock: set data.clock = \"calendar\" or \"auto\"",
                            data.protocol));
-  check.demand(!calendar_protocol || !data.test.empty() || patterned, "data.test",
+  check.demand(!calendar_protocol || !data.test.empty(), "data.test",
                fmt::format("protocol \"{}\" scores other users: name their files in data.test", data.protocol));
   check.demand(data.protocol != "published-code" || !data.deal, "data.deal",
                "protocol \"published-code\" gives clients of equal types the same sequences: set data.deal = false");
@@ -137,14 +149,6 @@ void check_model(Checker& check, const Data& data, const Model& model) {
       fmt::format("\"{}\" reads a sequence's own past, protocol \"{}\" scores streams laid over each other: set "
                   "data.protocol = \"chronological\", or take \"deep-kernel\"",
                   model.encoder, data.protocol));
-  check.demand(reads_types(model) || model.type_embedding == 0, "model.type_embedding",
-               fmt::format("encoder \"{}\" does not see the types of past events: set model.encoder = \"lstm\" or "
-                           "\"attention\", or leave model.type_embedding = 0",
-                           model.encoder));
-  check.demand(model.time_input || reads_types(model), "model.time_input",
-               "is for the encoders \"lstm\" and \"attention\": leave it true");
-  check.demand(model.tempering == "fixed" || model.temperature == 1.0, "model.temperature",
-               "has no effect unless model.tempering = \"fixed\"");
 }
 
 void check_federation(Checker& check, const Data& data, const Federation& federation) {
@@ -227,9 +231,10 @@ void throw_if_any(const std::vector<std::string>& mistakes) {
   if (!mistakes.empty()) throw UserError(fmt::format("{}", fmt::join(mistakes, "\n")));
 }
 
-void validate(const Config& config, const Origins& origins) {
+void validate(const Config& config, const Origins& origins, const std::vector<WithoutEffect>& idle) {
   Checker check(config, origins);
   check.allowed_values();
+  check.effects(idle);
   check_data(check, config.data);
   check_names(check, config.data);
   check_time_axis(check, config.data);
@@ -276,6 +281,32 @@ void check_data_files(const Config& config, const Origins& origins) {
   check("data.validation", config.data.validation);
   check("data.test", config.data.test);
   check("data.windows", config.data.windows);
+  throw_if_any(mistakes);
+}
+
+void check_client_files(const Config& config, const Origins& origins) {
+  std::vector<std::string> mistakes;
+  const auto check = [&](const std::string& name, const std::string& pattern) {
+    std::string first;
+    std::int64_t missing = 0;
+    for (std::int64_t c = 0; c < config.data.clients; ++c) {
+      const auto file = expand_client(pattern, c);
+      std::error_code ignored;
+      if (std::ifstream(file) && !std::filesystem::is_directory(file, ignored)) continue;
+      if (missing++ == 0) first = file;
+    }
+    if (missing == 0) return;
+    const auto origin = origins.find(name);
+    mistakes.push_back(fmt::format(
+        "{}{}: cannot open \"{}\" (missing for {} of data.clients = {}): check the pattern, or bring the files here",
+        origin == origins.end() ? "" : origin->second + ": ", name, first, missing, config.data.clients));
+  };
+  if (config.data.client_files.empty()) return;
+  check("data.client_files", config.data.client_files);
+  for (const auto& [name, patterns] :
+       {std::pair("data.validation", &config.data.validation), std::pair("data.test", &config.data.test),
+        std::pair("data.windows", &config.data.windows)})
+    for (const std::string& pattern : *patterns) check(name, pattern);
   throw_if_any(mistakes);
 }
 

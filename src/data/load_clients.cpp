@@ -7,6 +7,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "config/client_pattern.hpp"
 #include "config/error.hpp"
 #include "data/dataset.hpp"
 #include "data/random.hpp"
@@ -77,8 +78,8 @@ void set_folds(ClientData& client, std::uint64_t seed) {
 void finish_client(ClientData& client, const Plan& plan) {
   keep_fraction(client, plan.options.local_fraction, plan.seed);
   if (std::none_of(client.sequences.begin(), client.sequences.end(), trains)) {
-    const std::string where =
-        plan.one_file_a_client() ? expand_client(plan.options.client_files, client.id) : plan.sources.front().path;
+    const std::string where = plan.one_file_a_client() ? config::expand_client(plan.options.client_files, client.id)
+                                                       : plan.sources.front().path;
     throw UserError(
         fmt::format("{}: client {} (types {}) is left without a training sequence ({} left out with fewer than {} "
                     "training events): "
@@ -103,8 +104,8 @@ std::vector<ClientData> load_clients(const Plan& plan, std::span<const std::int6
     for (ClientData& client : clients)
       for (std::size_t s = 0; s < plan.sources.size(); ++s) {
         const Source& pattern = plan.sources[s];
-        const Source file{expand_client(pattern.path, client.id), expand_client(pattern.windows, client.id),
-                          pattern.role};
+        const Source file{config::expand_client(pattern.path, client.id),
+                          config::expand_client(pattern.windows, client.id), pattern.role};
         read_source(file, plan.options,
                     [&](RawSequence& raw) { add_sequence(client, plan, static_cast<int>(s), raw); });
       }

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cmath>
 
+#include "config/client_pattern.hpp"
 #include "config/error.hpp"
 #include "data/dataset.hpp"
 #include "data/random.hpp"
@@ -265,7 +266,8 @@ LocalExtents local_extents(const Plan& plan, std::span<const std::int64_t> owned
   for (std::int64_t client : owned)
     for (const Source& source : plan.sources)
       read_source(
-          {expand_client(source.path, client), expand_client(source.windows, client), source.role}, plan.options,
+          {config::expand_client(source.path, client), config::expand_client(source.windows, client), source.role},
+          plan.options,
           [&](RawSequence& raw) { extend(extents, raw, source.role, plan.options.protocol == "chronological"); });
   return extents;
 }

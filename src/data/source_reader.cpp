@@ -95,12 +95,4 @@ void read_source(const Source& source, const config::Data& options,
   throw UserError(error.what());
 }
 
-std::string expand_client(const std::string& pattern, std::int64_t client) {
-  static const std::string key = "{client}";
-  std::string path = pattern;
-  for (auto at = path.find(key); at != std::string::npos; at = path.find(key, at))
-    path.replace(at, key.size(), std::to_string(client));
-  return path;
-}
-
 }  // namespace fedpp::data

@@ -31,7 +31,4 @@ struct RawSequence {
 /// \throws UserError for anything wrong in the files
 void read_source(const Source& source, const config::Data& options, const std::function<void(RawSequence&)>& callback);
 
-/// A pattern with {client} replaced by the client's number.
-std::string expand_client(const std::string& pattern, std::int64_t client);
-
 }  // namespace fedpp::data

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
+
+#include "config/counted.hpp"
 
 namespace fedpp::evaluation {
 namespace {
@@ -33,18 +36,13 @@ std::optional<std::size_t> best_from(const ScoreTable& table, std::size_t first)
   return best;
 }
 
-/// Whether ours is above every trivial model.
-std::string verdict(const ScoreTable& table) {
-  const ModelScores& ours = table.models.front();
-  const double headline = total(ours.clients).headline_per_event();
-  if (!std::isfinite(headline)) return fmt::format("  {} has no finite score: nothing can be said of it.\n", ours.name);
-  const auto rival = best_from(table, 1);
-  if (!rival) return "  No trivial model has a finite score.\n";
-  const ModelScores& other = table.models[*rival];
-  const double difference = headline - total(other.clients).headline_per_event();
-  return winner(table) == 0u ? fmt::format("  {} is above every trivial model (by {:.4f} over {}).\n", ours.name,
-                                           difference, other.name)
-                             : fmt::format("  {} is below {} by {:.4f}.\n", ours.name, other.name, -difference);
+nlohmann::json to_json(const Verdict& verdict) {
+  return {{"outcome", verdict.outcome},
+          {"rival", verdict.rival},
+          {"difference", number(verdict.difference)},
+          {"standard_error", number(verdict.standard_error)},
+          {"clients", verdict.clients},
+          {"text", verdict.text}};
 }
 
 }  // namespace
@@ -55,7 +53,55 @@ void leave_out(ScoreTable& table, const std::vector<std::int64_t>& clients) {
       if (std::find(clients.begin(), clients.end(), client.client) != clients.end()) client.score = {};
 }
 
+ScoreTable without(ScoreTable table, const std::vector<std::int64_t>& clients) {
+  for (ModelScores& model : table.models)
+    std::erase_if(model.clients, [&](const ClientScore& client) {
+      return std::find(clients.begin(), clients.end(), client.client) != clients.end();
+    });
+  return table;
+}
+
 std::optional<std::size_t> winner(const ScoreTable& table) { return best_from(table, 0); }
+
+Verdict verdict(const ScoreTable& table) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  const ModelScores& ours = table.models.at(0);
+  const Score sum = total(ours.clients);
+  Verdict v{"none", "", kUnknown, kUnknown, 0, ""};
+  const auto rival = best_from(table, 1);
+  if (!std::isfinite(sum.headline_per_event())) {
+    v.text = fmt::format("{} has no finite score: nothing can be said of it.", ours.name);
+    return v;
+  }
+  if (!rival) {
+    v.text = "No trivial model has a finite score.";
+    return v;
+  }
+  const ModelScores& other = table.models[*rival];
+  v.rival = other.name;
+  v.difference = sum.headline_per_event() - total(other.clients).headline_per_event();
+  double squares = 0;
+  for (std::size_t c = 0; c < ours.clients.size(); ++c) {
+    const Score &a = ours.clients[c].score, &b = other.clients[c].score;
+    if (a.events == 0 && a.headline == 0) continue;  // nothing to score, or left out
+    const double residual = a.headline - b.headline - v.difference * a.events;
+    squares += residual * residual;
+    ++v.clients;
+  }
+  if (v.clients < 2) {
+    v.text = fmt::format("{} scores {:.4f} {} {}, the best trivial model; one client alone gives no standard error.",
+                         ours.name, std::abs(v.difference), v.difference < 0 ? "less than" : "more than", v.rival);
+    return v;
+  }
+  v.standard_error = std::sqrt(squares * v.clients / (v.clients - 1.0)) / sum.events;
+  const bool tie = std::abs(v.difference) <= 2 * v.standard_error;
+  v.outcome = tie ? "tie" : v.difference > 0 ? "above" : "below";
+  v.text =
+      fmt::format("{} {} {}, the best trivial model: {:+.4f}, {} two paired standard errors over {} clients ({:.4f}).",
+                  ours.name, tie ? "ties with" : "is " + v.outcome, v.rival, v.difference, tie ? "within" : "beyond",
+                  v.clients, 2 * v.standard_error);
+  return v;
+}
 
 std::string to_text(const ScoreTable& table) {
   const ModelScores& ours = table.models.at(0);
@@ -63,9 +109,10 @@ std::string to_text(const ScoreTable& table) {
   std::size_t width = 5;
   for (const ModelScores& model : table.models) width = std::max(width, model.name.size());
 
-  std::string text =
-      fmt::format("Test log-likelihood per event, protocol {}, unit of time: {} ({:.0f} events, {} clients)\n",
-                  protocol_name(table.protocol), table.unit, total(ours.clients).events, ours.clients.size());
+  std::string text = fmt::format("Test log-likelihood per event, protocol {}, unit of time: {} ({}, {})\n",
+                                 protocol_name(table.protocol), table.unit,
+                                 config::counted(std::llround(total(ours.clients).events), "event"),
+                                 config::counted(static_cast<std::int64_t>(ours.clients.size()), "client"));
   const std::string rule = fmt::format("  {:-<{}}\n", "", width + 48);
   text += rule +
           fmt::format("  {:<{}}  {:>10}  {:>10}  {:>20}\n", "model", width, "headline", "plug-in",
@@ -79,7 +126,7 @@ std::string to_text(const ScoreTable& table) {
                         sum.plug_in_per_event(), above, m == best ? "  <- best" : "");
   }
   text += rule;
-  if (table.models.size() > 1) text += verdict(table);
+  if (table.models.size() > 1) text += "  " + verdict(table).text + "\n";
   return text;
 }
 
@@ -100,11 +147,13 @@ nlohmann::json to_json(const ScoreTable& table) {
                       {"plug_in", number(sum.plug_in_per_event())},
                       {"per_client", std::move(clients)}});
   }
-  return {{"protocol", protocol_name(table.protocol)},
-          {"unit", table.unit},
-          {"events", total(table.models.at(0).clients).events},
-          {"winner", best ? nlohmann::json(table.models[*best].name) : nlohmann::json(nullptr)},
-          {"models", std::move(models)}};
+  nlohmann::json json = {{"protocol", protocol_name(table.protocol)},
+                         {"unit", table.unit},
+                         {"events", total(table.models.at(0).clients).events},
+                         {"winner", best ? nlohmann::json(table.models[*best].name) : nlohmann::json(nullptr)},
+                         {"models", std::move(models)}};
+  if (table.models.size() > 1) json["verdict"] = to_json(verdict(table));
+  return json;
 }
 
 }  // namespace fedpp::evaluation

@@ -46,10 +46,8 @@ void AcceptedUploads::normalise() {
 }
 
 std::string AcceptedUploads::beyond(double term, const mpi::ExactSums& sums) {
-  return fmt::format(
-      "it would add {:.3g} to a sum, which holds up to {:.3g} of each of {} uploads; where it is sound, choose fewer "
-      "aggregation.fraction_bits",
-      term, sums.bound(), sums.contributions());
+  return fmt::format("it would add {:.3g} to a sum, which holds up to {:.3g} of each of {} uploads", term, sums.bound(),
+                     sums.contributions());
 }
 
 }  // namespace fedpp::federation

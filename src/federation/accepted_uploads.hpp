@@ -15,6 +15,7 @@ namespace fedpp::federation {
 struct RejectedUpload {
   std::int64_t client = 0;
   std::string reason;
+  std::string remedy = {};  ///< where the client means well
 };
 
 /// Why an upload cannot be used (spec 2.6): a value that is not finite, an sd that is not positive. Empty if it can.
@@ -45,7 +46,7 @@ class AcceptedUploads {
       std::erase_if(mine_, [&](const Weighted& weighted) {
         const double term = largest(weighted);
         if (sums.holds(term)) return false;
-        rejected_.push_back({weighted.upload.client, beyond(term, sums)});
+        rejected_.push_back({weighted.upload.client, beyond(term, sums), "choose fewer aggregation.fraction_bits"});
         return true;
       });
       if (total(mine_.size(), "count uploads") == count_) return;

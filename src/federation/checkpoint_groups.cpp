@@ -137,8 +137,10 @@ data::InputScale read_input_scale(const io::Group& group) {
 
 void expect_size(const io::Group& group, const std::string& name, std::size_t is, std::size_t wanted) {
   if (is != wanted)
-    throw UserError(fmt::format("{}: {}/{} has {} entries where this configuration and data need {}", group.file(),
-                                group.path(), name, is, wanted));
+    throw UserError(fmt::format(
+        "{}: {}/{} has {} entries where this configuration and data need {}: restore those that it was written under, "
+        "or train anew in another folder (--out)",
+        group.file(), group.path() == "/" ? "" : group.path(), name, is, wanted));
 }
 
 void read_client_weights(const io::Group& group, model::ClientState& state, std::size_t parameters) {

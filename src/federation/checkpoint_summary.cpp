@@ -51,7 +51,9 @@ std::string to_text(const CheckpointSummary& s) {
       s.clients, s.clients_started, s.parameters, s.smallest_sd, s.largest_sd, s.seed, s.version, s.git, s.layout);
   if (!s.prior_from.empty()) text += fmt::format("prior from       {}\n", s.prior_from);
   text += "configuration, where it is not the default\n";
-  const auto defaults = config::to_json(config::Config{});
+  config::Config usual;
+  usual.aggregation.divergence = config::usual_divergence(usual);
+  const auto defaults = config::to_json(usual);
   const auto configuration = nlohmann::ordered_json::parse(s.configuration);
   for (const auto& [section, keys] : configuration.items())
     for (const auto& [key, value] : keys.items())

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "config/dump.hpp"
+#include "config/effects.hpp"
 
 namespace fedpp::federation {
 
@@ -19,6 +20,14 @@ bool is_binding(std::string_view section, std::string_view key) {
   if (section == "data" && key == "time_origin") return false;  // for axes
   return std::find(free_sections.begin(), free_sections.end(), section) == free_sections.end() &&
          (section != "federation" || std::find(free_keys.begin(), free_keys.end(), key) == free_keys.end());
+}
+
+bool is_shape(const std::string& key, const nlohmann::ordered_json& now, const nlohmann::ordered_json& then) {
+  constexpr std::array<std::string_view, 8> keys{"model.encoder",    "model.width",     "model.layers",
+                                                 "model.inducing",   "data.clients",    "model.type_embedding",
+                                                 "model.time_input", "data.realisation"};
+  return std::find(keys.begin(), keys.end(), key) != keys.end() ||
+         (key == "model.periods" && now.size() != then.size());
 }
 
 const nlohmann::ordered_json* find(const nlohmann::ordered_json& json, const std::string& section,
@@ -39,11 +48,13 @@ std::vector<ConfigurationChange> changes_since(const std::string& archived, cons
   std::vector<ConfigurationChange> changes;
   for (const auto& [section, keys] : now.items())
     for (const auto& [key, value] : keys.items()) {
-      const bool binding = is_binding(section, key);
+      const std::string name = section + "." + key;
+      const bool binding = is_binding(section, key) && config::has_effect(name, config);
       const auto* before = find(then, section, key);
       if (!before && !binding) continue;  // older versions did not keep these
       if (!before) before = find(defaults, section, key);
-      if (*before != value) changes.push_back({section + "." + key, value.dump(), before->dump(), binding});
+      if (*before != value)
+        changes.push_back({name, value.dump(), before->dump(), binding, binding && is_shape(name, value, *before)});
     }
   for (const auto& [section, keys] : then.items())
     for (const auto& [key, value] : keys.items())

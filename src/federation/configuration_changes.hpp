@@ -17,6 +17,8 @@ struct ConfigurationChange {
   /// Whether it alters what training computes. Not: how long it goes on, what is scored and written, how the machine is
   /// used.
   bool binding = true;
+  bool shape =
+      false;  ///< whether the checkpoint's arrays have other sizes under it, so that nothing can go on from them
 };
 
 /// In the order of the configuration. A key that the checkpoint does not have had its default then: new keys keep what

@@ -71,7 +71,8 @@ Rows rows_of(const Session& session, const OwnedClient& client, const model::Pri
       paths.push_back(
           {client.data.id, s, static_cast<std::uint32_t>(number), ends[s].from, until, reader.history(s), {}, false});
   }
-  draw_futures(paths, session.seed(), [&](const std::vector<GapStart>& starts) { return reader.after(starts); });
+  const auto seed = request.seed ? static_cast<std::uint64_t>(*request.seed) : session.seed();
+  draw_futures(paths, seed, [&](const std::vector<GapStart>& starts) { return reader.after(starts); });
   for (const auto& path : paths) {
     for (const double time : path.drawn)
       fmt::format_to(std::back_inserter(rows.futures), "{},{},{:.12g}\n", name(path.sequence), path.number,
@@ -119,7 +120,7 @@ void check_forecast(const Session& session, const ForecastRequest& request) {
   if (config.data.protocol != "chronological")
     throw UserError(fmt::format(
         "data.protocol = \"{}\": it scores streams laid over each other; the next event of a sequence is predicted "
-        "under \"chronological\" only",
+        "under \"chronological\" only: train with that protocol",
         config.data.protocol));
   if (!request.futures.empty() && config.model.type_embedding > 0)
     throw UserError(fmt::format(

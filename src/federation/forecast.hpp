@@ -13,11 +13,12 @@ namespace fedpp::federation {
 
 /// Times in the file's unit.
 struct ForecastRequest {
-  std::string next_events;        ///< file for the next event of every sequence; "": none
-  std::string futures;            ///< file for drawn futures; "": none
-  std::int64_t paths = 0;         ///< futures of each sequence
-  std::optional<double> until;    ///< they end at this time of the file,
-  std::optional<double> horizon;  ///< or so long after the sequence's end
+  std::string next_events;           ///< file for the next event of every sequence; "": none
+  std::string futures;               ///< file for drawn futures; "": none
+  std::int64_t paths = 0;            ///< futures of each sequence
+  std::optional<double> until;       ///< they end at this time of the file,
+  std::optional<double> horizon;     ///< or so long after the sequence's end
+  std::optional<std::int64_t> seed;  ///< of the futures; none: federation.seed
 };
 
 /// Collective. Throws UserError where the protocol or the model cannot answer.

@@ -61,12 +61,13 @@ void Progress::line(const std::string& text) {
   log_->info(text);
 }
 
-void Progress::round(std::int64_t round, std::int64_t rounds, double elbo, double validation, std::int64_t best_round) {
+void Progress::round(std::int64_t round, std::int64_t rounds, double elbo_gain, double validation,
+                     std::int64_t best_round) {
   if (!speaks_) return;
   ++done_;
   const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   const double left = elapsed / static_cast<double>(done_) * static_cast<double>(rounds - round - 1);
-  std::string text = fmt::format("round {:>4}/{}  ELBO {:>12.2f}", round + 1, rounds, elbo);
+  std::string text = fmt::format("round {:>4}/{}  ELBO {:+.4f}", round + 1, rounds, elbo_gain);
   if (std::isfinite(validation)) text += fmt::format("  validation {:.4f}", validation);
   if (best_round >= 0) text += fmt::format("  (best: round {})", best_round + 1);
   text += fmt::format("  {} left", left < 90 ? fmt::format("{:.0f} s", left) : fmt::format("{:.1f} min", left / 60));

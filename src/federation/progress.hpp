@@ -27,8 +27,8 @@ class Progress {
   void note(const std::string& text);
   /// For 'fedpp status': one object with "event" and what belongs to it (docs/file-formats.md); the time is added.
   void record(nlohmann::ordered_json object);
-  /// One round: ELBO and validation score per event (NaN: none), seconds of the round.
-  void round(std::int64_t round, std::int64_t rounds, double elbo, double validation, std::int64_t best_round);
+  /// One round: ELBO above a constant rate and validation score, per event (NaN: none).
+  void round(std::int64_t round, std::int64_t rounds, double elbo_gain, double validation, std::int64_t best_round);
 
  private:
   bool speaks_, renew_, open_line_ = false;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "config/counted.hpp"
 #include "config/dump.hpp"
 #include "config/error.hpp"
 #include "config/version.hpp"
@@ -20,6 +21,8 @@
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {
+
+using config::counted;
 
 namespace {
 
@@ -54,6 +57,20 @@ bool scores_training_data(const config::Data& data) {
   });
 }
 
+std::string describe_attack(const Session& session) {
+  const auto hostile = static_cast<std::int64_t>(session.hostile().size());
+  return fmt::format("[attack] {}: {} of {} hostile; scores are of the others", session.config().attack.kind, hostile,
+                     counted(session.clients(), "client") + (hostile == 1 ? " is" : " are"));
+}
+
+/// The sums over the clients whose score counts.
+evaluation::Score total_of(const Session& session, const TestResult& result) {
+  evaluation::Score total;
+  for (std::int64_t c = 0; c < session.clients(); ++c)
+    if (!session.hostile(c)) total += {result.headline[c], result.plug_in[c], result.events[c]};
+  return total;
+}
+
 }  // namespace
 
 std::string describe(Session& session) {
@@ -70,18 +87,21 @@ std::string describe(Session& session) {
   columns = world.allreduce(columns, mpi::Op::sum, "metrics");
   const auto& c = session.config();
   std::string text = fmt::format(
-      "fedpp {} ({}{}), {} rank{}, {}\n{} clients, {} sequences, {} events; {} {} realisations, {} points for "
-      "training\n"
-      "model {} (P = {}), M = {}; prior term and barycentre: {}",
-      version(), git_revision(), git_dirty() ? ", changed" : "", world.size(), world.size() == 1 ? "" : "s",
-      gpu::backend_description(), session.clients(), sequences, events, c.data.protocol, c.data.realisation, columns,
-      c.model.encoder, session.parameters(), c.model.inducing,
+      "fedpp {} ({}{}), {}, {}\n{}, {}, {}; {} {} realisations, {} for training\n"
+      "model {} (P = {}), M = {}; prior term: {}, barycentre: {}",
+      version(), git_revision(), git_dirty() ? ", changed" : "", counted(world.size(), "rank"),
+      gpu::backend_description(), counted(session.clients(), "client"), counted(sequences, "sequence"),
+      counted(events, "event"), c.data.protocol, c.data.realisation, counted(columns, "point"), c.model.encoder,
+      session.parameters(), c.model.inducing,
+      c.aggregation.divergence == "fedavg" ? "kl" : c.aggregation.divergence,  // averaging has no divergence of its own
       c.federation.mode == "local" ? "none (local only)" : c.aggregation.divergence);
-  if (session.left_out() > 0)
-    text += fmt::format("\n{} sequences with fewer than five training events are left out", session.left_out());
-  if (session.dropped_events() > 0)
-    text += fmt::format("\n{} events {} are left out", session.dropped_events(),
-                        c.data.drop ? "before data.drop_before or outside the windows" : "outside the windows");
+  if (!session.hostile().empty()) text += "\n" + describe_attack(session);
+  const auto left_out = [](std::int64_t count, const std::string& noun, const char* which) {
+    return count == 0 ? "" : fmt::format("\n{} {} {} left out", counted(count, noun), which, count == 1 ? "is" : "are");
+  };
+  text += left_out(session.left_out(), "sequence", "with fewer than five training events");
+  text += left_out(session.dropped_events(), "event",
+                   c.data.drop ? "before data.drop_before or outside the windows" : "outside the windows");
   if (const auto unseen = data::to_text(data::unseen_types(session.plan())); !unseen.empty()) text += "\n" + unseen;
   if (scores_training_data(c.data)) text += "\ndata.test names training files: the scores are not of held-out events";
   return text;
@@ -105,26 +125,26 @@ Scores score_states(Session& session, const RunState& state, bool best) {
   evaluation::leave_out(table, result.unscored);
 
   Scores scores;
-  scores.table = evaluation::to_text(table);
+  if (session.hostile().empty()) {
+    scores.table = evaluation::to_text(table);
+  } else {
+    const auto honest = evaluation::without(table, session.hostile());
+    const auto all = evaluation::total(table.models[0].clients), those = evaluation::total(honest.models[0].clients);
+    scores.table = fmt::format("{}\n{}All clients, hostile ones among them: headline {:.4f}, plug-in {:.4f}.",
+                               describe_attack(session), evaluation::to_text(honest), all.headline_per_event(),
+                               all.plug_in_per_event());
+    scores.json["honest"] = evaluation::to_json(honest);
+    scores.json["honest"]["headline"] = those.headline_per_event();
+    scores.json["honest"]["plug_in"] = those.plug_in_per_event();
+    scores.json["honest"]["hostile_clients"] = session.hostile();
+  }
   scores.json["scores"] = evaluation::to_json(table);
   scores.unscored = result.unscored;
   if (!result.unscored.empty()) {
     scores.json["unscored_clients"] = result.unscored;
     scores.table += fmt::format(
-        "\nNot scored, as no prediction from their weights is a number: clients {}. Nothing above counts them.",
-        fmt::join(result.unscored, ", "));
-  }
-  if (!session.hostile().empty()) {
-    evaluation::Score honest;
-    for (std::int64_t c = 0; c < session.clients(); ++c)
-      if (!session.hostile(c)) honest += {result.headline[c], result.plug_in[c], result.events[c]};
-    scores.json["honest"] = {{"headline", honest.headline_per_event()},
-                             {"plug_in", honest.plug_in_per_event()},
-                             {"events", honest.events},
-                             {"hostile_clients", session.hostile()}};
-    scores.table += fmt::format("\nClients that are not hostile ({} of {}): headline {:.4f}, plug-in {:.4f}.",
-                                session.clients() - static_cast<std::int64_t>(session.hostile().size()),
-                                session.clients(), honest.headline_per_event(), honest.plug_in_per_event());
+        "\nNot scored, as no prediction from their weights is a number: client{} {}. Nothing above counts them.",
+        result.unscored.size() == 1 ? "" : "s", fmt::join(result.unscored, ", "));
   }
   scores.json["state"] = best && state.stopping.best_round >= 0 ? "best" : "last";
   scores.uniforms = result.uniforms;
@@ -149,10 +169,7 @@ Scores score_states(Session& session, const RunState& state, bool best) {
   // The other state's total, so that the choice by validation can be judged.
   for (std::size_t k = 0; k < last.size(); ++k) session.owned()[k].model.state = last[k];
   if (best && state.stopping.best_round >= 0 && state.stopping.best_round + 1 != state.next_round) {
-    const TestResult other = test_scores(session, state.theta);
-    evaluation::Score total;
-    for (std::size_t c = 0; c < other.events.size(); ++c)
-      total += {other.headline[c], other.plug_in[c], other.events[c]};
+    const auto total = total_of(session, test_scores(session, state.theta));
     scores.json["last_round"] = {{"headline", total.headline_per_event()}, {"plug_in", total.plug_in_per_event()}};
     scores.table += fmt::format(
         "\nBest round by validation: {} of {}; after the last round: headline {:.4f}, plug-in {:.4f}.",
@@ -225,6 +242,14 @@ int run_evaluation(const config::Config& config, const EvaluationRequest& reques
   return 0;
 }
 
+namespace {
+
+std::string count_clients(const std::vector<std::int64_t>& clients) {
+  return counted(static_cast<std::int64_t>(clients.size()), "client");
+}
+
+}  // namespace
+
 int run_prediction(const config::Config& config, const PredictionRequest& request, mpi::Communicator& world) {
   const std::string path = request.file.empty() ? config.output.directory + "/prediction.h5" : request.file;
   check_result(world, config, path, ".h5");
@@ -243,26 +268,23 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
     forecast_clients.push_back(c);
   }
   mpi::together(world, [&] {
-    for (const auto c : clients)
-      if (c < 0 || c >= session.clients())
-        throw UserError(fmt::format("--clients {}: there are clients 0 to {}", c, session.clients() - 1));
     if (forecast) check_forecast(session, request.forecast);
   });
   const auto past = sequences_past(session, forecast_clients, request.forecast);
   const RunState state = read_checkpoint(session, header, ReadFor::kResults);
   const auto& theta = select_state(session, state, request.state == "best");
   write_curves(session, theta, clients, {}, {}, path);
-  if (world.is_root()) fmt::print("Intensities of {} clients written to {}\n", clients.size(), path);
+  if (world.is_root()) fmt::print("Intensities of {} written to {}\n", count_clients(clients), path);
   if (!forecast) return 0;
   const auto cut = write_forecast(session, theta, forecast_clients, request.forecast);
   if (!world.is_root()) return 0;
   for (const auto& [what, file] :
        {std::pair{"Next events", request.forecast.next_events}, std::pair{"Futures", request.forecast.futures}})
-    if (!file.empty()) fmt::print("{} of {} clients written to {}\n", what, forecast_clients.size(), file);
+    if (!file.empty()) fmt::print("{} of {} written to {}\n", what, count_clients(forecast_clients), file);
   if (past > 0)
     fmt::print("{} sequence{} observed until --until {} or longer: no futures\n", past, past == 1 ? " is" : "s are",
                *request.forecast.until);
-  if (cut > 0) fmt::print("{} futures were stopped at {} events, before their end\n", cut, kMostDrawn);
+  if (cut > 0) fmt::print("stopped at {} events, before their end: {}\n", kMostDrawn, counted(cut, "future"));
   return 0;
 }
 

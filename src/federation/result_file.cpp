@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
+#include "config/client_pattern.hpp"
 #include "config/error.hpp"
-#include "data/source_reader.hpp"
 #include "io/atomic_file.hpp"
 #include "io/suffix.hpp"
 
@@ -42,7 +42,7 @@ std::vector<std::string> data_files_of(const config::Config& config) {
   named.push_back(data.client_files);
   std::vector<std::string> files;
   for (std::int64_t c = 0; c < data.clients; ++c)
-    for (const auto& pattern : named) files.push_back(data::expand_client(pattern, c));
+    for (const auto& pattern : named) files.push_back(config::expand_client(pattern, c));
   return files;
 }
 

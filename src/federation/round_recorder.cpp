@@ -45,7 +45,10 @@ void RoundRecorder::record(const RoundOutcome& outcome) {
   jitter = world.max(jitter, "metrics");
   std::string mine;
   for (const auto& r : outcome.left_out)
-    mine += fmt::format("client {} left out of round {}: {}\n", r.client, outcome.round + 1, r.reason);
+    mine += fmt::format("client {} left out of round {}: {}{}\n", r.client, outcome.round + 1, r.reason,
+                        session_.hostile(r.client) ? " (a hostile client of [attack])"
+                        : r.remedy.empty()         ? ""
+                                                   : ": " + r.remedy);
   const auto texts = world.gather(mine, 0, "metrics");
   const auto all_lambdas = lambdas_of(outcome);
   const auto bytes = static_cast<std::int64_t>(world.ledger().end_round());
@@ -86,7 +89,7 @@ void RoundRecorder::record(const RoundOutcome& outcome) {
   line["best_validation"] = state_.stopping.best_score;
   progress_.record(std::move(line));
   for (const auto& text : left_out) progress_.line(text);
-  progress_.round(outcome.round, config.federation.rounds, elbo, outcome.validation, state_.stopping.best_round);
+  progress_.round(outcome.round, config.federation.rounds, elbo_gain, outcome.validation, state_.stopping.best_round);
 }
 
 /// Collective. Of every participant; NaN (null) for those that started at their prior. Empty unless starts are mixed.

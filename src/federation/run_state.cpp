@@ -21,12 +21,17 @@ namespace fedpp::federation {
 namespace {
 
 void check_configuration(const CheckpointHeader& header, const config::Config& config, ReadFor purpose) {
-  const std::string differences = to_text(changes_since(header.configuration, config), true);
-  if (differences.empty()) return;
+  const auto changes = changes_since(header.configuration, config);
+  const std::string differences = to_text(changes, true);
+  const auto shape = std::find_if(changes.begin(), changes.end(), [](const auto& change) { return change.shape; });
+  if (differences.empty() || (purpose == ReadFor::kChangedTraining && shape == changes.end())) return;
   throw UserError(
       fmt::format("{} was written under another configuration:{}\n{}", header.path, differences,
-                  purpose == ReadFor::kResults
-                      ? "Leave these keys out: a trained model is evaluated as it was trained."
+                  purpose == ReadFor::kResults ? "Leave these keys out: a trained model is evaluated as it was trained."
+                  : shape != changes.end()
+                      ? fmt::format("Restore these values, or train anew in another folder (--out): under another {} "
+                                    "its weights have no meaning, so nothing can go on from them.",
+                                    shape->key)
                       : "Restore these values, go on under the new ones all the same ('fedpp train ... --resume "
                         "--accept-changes'), or train anew in another folder (--out)."));
 }
@@ -183,7 +188,7 @@ RunState read_checkpoint(Session& session, const CheckpointHeader& header, ReadF
   RunState state;
   bool other_data = false;
   mpi::together(world, [&] {
-    if (!accept_changes) check_configuration(header, session.config(), purpose);
+    check_configuration(header, session.config(), purpose);
     const io::File file = io::File::open_read(header.path);
     state.next_round = header.next_round;
     if (file.has_attribute("prior_from")) state.prior_from = file.attribute<std::string>("prior_from");

@@ -7,6 +7,7 @@
 
 #include "config/dump.hpp"
 #include "config/error.hpp"
+#include "config/notes.hpp"
 #include "config/version.hpp"
 #include "federation/adaptation.hpp"
 #include "federation/configuration_changes.hpp"
@@ -129,6 +130,7 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   archive_configuration(config, world);
   Progress progress(world.is_root(), config.output.progress, config.output.directory);
   progress.line(describe(session));
+  for (const auto& note : config::notes(config)) progress.line(note);
   for (const auto& rank : ranks.lines) progress.note(rank);
   if (!ranks.warning.empty()) progress.line(ranks.warning);
   for (const auto& reason : passed_over) progress.line("passed over: " + reason);
@@ -147,6 +149,12 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
                    {"done", state.next_round},
                    {"time_unit", config.data.time_unit}});
   if (const auto text = beyond_window(session); !text.empty()) progress.line(text);
+
+  progress.line("ELBO: nats per training event above a constant rate, of all clients that took part");
+  if (config.federation.validate_every > 0)
+    progress.line(
+        "validation: nats per validation event, to rank rounds by; it does not compare with the test score, "
+        "which is of other events");
 
   // 3. The rounds.
   if (!run_rounds(session, state, progress, phases)) {

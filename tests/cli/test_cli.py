@@ -77,6 +77,7 @@ class Usage(Case):
         self.assertIn("either --until or --horizon",
                       self.refuses("predict", "out", "--futures", "3", "--until", "1", "--horizon", "2", env=NO_START))
         self.assertIn("give it as well", self.refuses("predict", "out", "--horizon", "2", env=NO_START))
+        self.assertIn("give it as well", self.refuses("predict", "out", "--seed", "2", env=NO_START))
         self.assertIn("--horizon -1", self.refuses("predict", "out", "--futures", "3", "--horizon", "-1", env=NO_START))
         self.assertIn("--futures -3", self.refuses("predict", "out", "--futures", "-3", "--until", "1", env=NO_START))
 
@@ -86,10 +87,12 @@ class Usage(Case):
 
 class Config(Case):
     def test_defaults_read_back_unchanged(self):
+        """But for what they leave to other keys."""
         defaults = self.succeeds("config", env=NO_START)
         self.write("run.toml", defaults.replace("train = []", 'train = ["/data/a.csv"]'))
         again = self.succeeds("config", "run.toml", env=NO_START)
-        self.assertEqual(again.replace('train = ["/data/a.csv"]', "train = []"), defaults)
+        settled = defaults.replace('realisation = "auto"', 'realisation = "per-sequence"').replace('divergence = "auto"', 'divergence = "kl"')
+        self.assertEqual(again.replace('train = ["/data/a.csv"]', "train = []"), settled)
 
     def test_shows_overrides(self):
         self.write("run.toml", '[data]\ntrain = ["a.csv"]\n')
@@ -113,6 +116,19 @@ class TrainInput(Case):
         self.assertIn("deck/run.toml: valid",
                       self.succeeds("train", "deck/run.toml", "--validate-only", "--out", "out", env=NO_START))
         self.assertFalse((self.folder / "out").exists())
+
+    def test_validate_only_notes_an_encoder_that_chronological_asks_too_much_of(self):
+        self.write("deck/run.toml", '[data]\ntrain = ["a.csv"]\n')
+        told = self.succeeds("train", "deck/run.toml", "--validate-only", env=NO_START)
+        self.assertIn('note: "deep-kernel" sees time alone', told)
+        self.assertNotIn("note:", self.succeeds("train", "deck/run.toml", "--validate-only", "--set", "model.encoder=decay", env=NO_START))
+
+    def test_validate_only_looks_for_every_clients_files(self):
+        text = self.validate('[data]\nclient_files = "absent{client}.csv"\nclients = 2\n')
+        self.assertIn("absent0.csv\" (missing for 2 of data.clients = 2)", text)
+        text = self.validate('[data]\nclient_files = "absent{client}.csv"\nvalidation = ["a.csv"]\n')
+        self.assertIn("data.validation", text)
+        self.assertIn("put {client} into each name", text)
 
     def test_set_takes_one_argument_so_that_the_file_may_follow(self):
         self.write("deck/run.toml", '[data]\ntrain = ["a.csv"]\n')

@@ -1,4 +1,6 @@
 """The Python module and 'fedpp report' on runs of the program: arrays, a page that needs nothing from outside, unfinished runs, refusals, installed."""
+import html
+import json
 import os
 import pathlib
 import re
@@ -101,6 +103,8 @@ class Finished(program.Case):
             self.assertIn(f"<h2>{title}</h2>", page)
         self.assertEqual(re.findall(r'(?:src|href)="(?!data:|#)[^"]*"|@import|url\((?!#)', page), [])
         self.assertNotIn("<script", page)
+        text = json.loads((self.folder / "out/result.json").read_text())["scores"]["verdict"]["text"]
+        self.assertIn(f"<p>{html.escape(text)}</p>", page)
         self.report("out", "--out", "again.html")
         self.assertTrue((self.folder / "again.html").exists())
 
@@ -142,6 +146,21 @@ class Finished(program.Case):
         page = (self.folder / "out/report.html").read_text()
         self.assertIn(f"of 3 clients this one is hostile: {honest['hostile_clients'][0]}.", page)
         self.assertIn(f"<tr class=ours><td>fedpp</td><td class=n>{honest['headline']:.4f}</td>", page)
+
+    def test_the_page_says_who_trained(self):
+        lead = lambda: re.search('class="lead">(.*?);', (self.folder / "out/report.html").read_text()).group(1)
+        self.train()
+        self.report("out")
+        self.assertIn("A federation of clients has trained", lead())
+        result = json.loads((self.folder / "out/result.json").read_text())
+        result["config"]["federation"]["mode"] = "local"
+        self.write("out/result.json", json.dumps(result))
+        self.report("out")
+        self.assertIn("each by itself", lead())
+        self.write("out/result.json", json.dumps({**result, "prior_from": "other.h5"}))
+        self.report("out")
+        self.assertIn("New clients have been fitted", lead())
+        self.assertIn("none: fitted under theta of other.h5", (self.folder / "out/report.html").read_text())
 
     def test_a_run_without_results_yet(self):
         self.train()

@@ -53,6 +53,32 @@ TEST(Read, OverridesWinTheLastOneMostAndMayDropQuotesAndBrackets) {
   EXPECT_FALSE(config.output.progress);
 }
 
+TEST(Read, TheDivergenceFollowsTheModeUnlessItIsGiven) {
+  const auto divergence = [](const std::vector<std::string>& overrides) {
+    return read_text(kMinimal, "run.toml", "/deck", overrides).config.aggregation.divergence;
+  };
+  EXPECT_EQ(divergence({}), "kl");
+  EXPECT_EQ(divergence({"federation.mode=local"}), "kl");
+  for (const std::string mode : {"fedavg", "fedprox", "per-fedavg", "ditto", "fedala", "apple"}) {
+    EXPECT_EQ(divergence({"federation.mode=" + mode}), "fedavg");
+    EXPECT_EQ(divergence({"federation.mode=" + mode, "aggregation.divergence=auto"}), "fedavg");
+    EXPECT_EQ(divergence({"federation.mode=" + mode, "aggregation.divergence=kl"}), "kl");
+  }
+  EXPECT_EQ(divergence({"aggregation.scope=structural-entropy"}), "kl");
+  EXPECT_EQ(divergence({"aggregation.scope=similarity-graph"}), "fedavg");
+}
+
+TEST(Read, TheRealisationFollowsTheProtocolAndParticipantsTheClientsUnlessTheyAreGiven) {
+  const auto read = [](const std::vector<std::string>& overrides) {
+    return read_text(kMinimal, "run.toml", "/deck", overrides).config;
+  };
+  EXPECT_EQ(read({}).data.realisation, "per-sequence");
+  EXPECT_EQ(read({"data.realisation=pooled"}).data.realisation, "pooled");
+  EXPECT_EQ(read({"data.protocol=population", "data.test=b.csv"}).data.realisation, "pooled");
+  EXPECT_EQ(read({}).federation.participants, 10);
+  EXPECT_EQ(read({"data.clients=3"}).federation.participants, 3);
+}
+
 TEST(Read, RelativeDataFilesStartAtTheFilesFolder) {
   const auto folder = std::filesystem::path(testing::TempDir()) / "fedpp_read_relative";
   std::filesystem::create_directories(folder / "deck");
@@ -160,10 +186,8 @@ TEST(Dump, ReadsBackToTheSameConfigurationToTheLastBit) {
 
 TEST(Dump, DocumentsHelpAndAllowedValues) {
   const std::string text = dump(Config{});
-  EXPECT_THAT(
-      text,
-      HasSubstr(
-          "[aggregation]\n# barycentre and prior term (\"kl\", \"w2\", \"fedavg\", \"mmd\")\ndivergence = \"kl\"\n"));
+  EXPECT_THAT(text, HasSubstr("[aggregation]\n# barycentre and prior term; auto: kl"));
+  EXPECT_THAT(text, HasSubstr("(\"uniform\", \"events\")\nweights = \"uniform\"\n"));
   EXPECT_THAT(text, HasSubstr("in (0, 1]"));
 }
 

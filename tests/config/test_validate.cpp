@@ -5,6 +5,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "config/dump.hpp"
+#include "config/effects.hpp"
+#include "config/notes.hpp"
 #include "errors.hpp"
 
 using namespace fedpp::config;
@@ -59,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{"aggregation.trim=0.5"}, "aggregation.trim = 0.5: must be in [0, 0.5)"},
         Refusal{{"federation.mix_lambda=1.1"}, "federation.mix_lambda = 1.1: must be in [0, 1]"},
         Refusal{{"aggregation.divergence=KL"},
-                "aggregation.divergence = \"KL\": allowed are \"kl\", \"w2\", \"fedavg\", \"mmd\""}));
+                "aggregation.divergence = \"KL\": allowed are \"auto\", \"kl\", \"w2\", \"fedavg\", \"mmd\""}));
 
 INSTANTIATE_TEST_SUITE_P(
     AcrossKeys, RefusedValue,
@@ -89,8 +92,14 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{"data.client_files=site{client}.csv"}, "either data.train or data.client_files"},
         Refusal{{"data.train=[]", "data.client_files=site.csv"}, "must contain {client}"},
         Refusal{{"data.windows=a,b"}, "2 windows tables for 1 data files"},
-        Refusal{{"data.drop_before=3"}, "no effect without data.drop = true"},
-        Refusal{{"data.protocol=population", "data.test=b.csv"}, "set data.realisation = \"pooled\""},
+        Refusal{{"data.train=[]", "data.client_files=site{client}.csv", "data.validation=b.csv"},
+                "put {client} into each name"},
+        Refusal{{"data.train=[]", "data.client_files=site{client}.csv", "data.windows=w.csv"},
+                "put {client} into each name"},
+        Refusal{{"data.train=[]", "data.client_files=site{client}.csv", "data.windows=a{client},b{client}"},
+                "2 windows tables for 1 data files"},
+        Refusal{{"data.protocol=population", "data.test=b.csv", "data.realisation=per-sequence"},
+                "set data.realisation = \"pooled\""},
         Refusal{{"data.protocol=population", "data.realisation=pooled", "data.test=b.csv", "data.clock=elapsed"},
                 "data.clock = \"elapsed\": protocol"},
         Refusal{{"data.protocol=population", "data.realisation=pooled"}, "name their files in data.test"},
@@ -98,14 +107,134 @@ INSTANTIATE_TEST_SUITE_P(
                 "set data.deal = false"},
         Refusal{{"model.periods=1"}, "a period needs file time: set data.clock = \"calendar\""},
         Refusal{{"model.periods=1", "data.clock=calendar", "model.encoder=rbf"}, "takes no periodic inputs"},
-        Refusal{{"model.time_input=false"}, "is for the encoders \"lstm\" and \"attention\""},
-        Refusal{{"model.encoder=decay", "model.type_embedding=2"}, "does not see the types of past events"},
-        Refusal{{"model.temperature=0.5"}, "no effect unless model.tempering = \"fixed\""},
-        Refusal{{"data.clients=5"}, "federation.participants = 10: more than data.clients = 5"},
+        Refusal{{"data.clients=5", "federation.participants=10"},
+                "federation.participants = 10: more than data.clients = 5"},
         Refusal{{"federation.patience=3", "federation.validate_every=0"}, "early stopping needs validation scores"},
         Refusal{
             {"data.protocol=population", "data.realisation=pooled", "data.test=b.csv", "evaluation.next_event=true"},
             "not one sequence's next event"}));
+
+/// The lines of a file, "section.key = value", and what the refusal must say.
+struct Idle {
+  std::string lines, message;
+};
+
+class IdleKey : public testing::TestWithParam<Idle> {};
+
+TEST_P(IdleKey, IsRefusedInAFile) { EXPECT_THAT(error_of(GetParam().lines), HasSubstr(GetParam().message)); }
+
+const std::string kTrain = "data.train = ['a.csv']\n", kPattern = "data.client_files = 'site{client}.csv'\n";
+
+INSTANTIATE_TEST_SUITE_P(
+    Effects, IdleKey,
+    testing::Values(
+        Idle{kTrain + "data.drop_before = 3\n",
+             "data.drop_before = 3.0: has no effect unless data.drop = true: leave it out"},
+        Idle{kPattern + "data.types_per_client = 2\n",
+             "data.types_per_client = 2: has no effect unless clients are dealt the files of data.train"},
+        Idle{kPattern + "data.partition = 'homogeneous'\n", "data.partition = \"homogeneous\": has no effect"},
+        Idle{kPattern + "data.deal = false\n", "data.deal = false: has no effect"},
+        Idle{kTrain + "data.partition = 'homogeneous'\ndata.types_per_client = 2\n",
+             "data.partition = \"heterogeneous\""},
+        Idle{kTrain + "data.protocol = 'population'\ndata.test = ['b.csv']\ndata.split_at = 'event'\n",
+             "data.split_at = \"event\": has no effect unless data.protocol = \"chronological\""},
+        Idle{kTrain + "model.encoder = 'rbf'\nmodel.width = 8\n", "model.width = 8: has no effect"},
+        Idle{kTrain + "model.layers = 1\n", "model.layers = 1: has no effect unless model.encoder = \"lstm\""},
+        Idle{kTrain + "model.encoder = 'decay'\nmodel.type_embedding = 2\n", "which see the types of past events"},
+        Idle{kTrain + "model.time_input = false\n", "model.time_input = false: has no effect"},
+        Idle{kTrain + "model.temperature = 0.5\n", "no effect unless model.tempering = \"fixed\""},
+        Idle{kTrain + "model.tempering = 'fixed'\n", "no effect unless model.temperature is below 1"},
+        Idle{kTrain + "federation.proximal = 2\n",
+             "no effect unless federation.mode = \"fedprox\", \"ditto\" or \"apple\""},
+        Idle{kTrain + "federation.mixing_rate = 2\n", "no effect unless federation.mode = \"fedala\" or \"apple\""},
+        Idle{kTrain + "federation.straggling_period = 2\nfederation.participants = 0\n", "samples some of the clients"},
+        Idle{kTrain + "federation.mix_lambda = 0.5\n", "no effect unless federation.client_start = \"mix\""},
+        Idle{kTrain + "federation.mode = 'local'\naggregation.weights = 'events'\n",
+             "federation.mode exchanges something"},
+        Idle{kTrain + "federation.mode = 'local'\naggregation.fraction_bits = 30\n",
+             "federation.mode exchanges something"},
+        Idle{kTrain + "federation.mode = 'local'\naggregation.estimator = 'median'\n",
+             "federation.mode exchanges something"},
+        Idle{kTrain + "aggregation.mmd_bandwidth = 1\n", "no effect unless aggregation.divergence = \"mmd\""},
+        Idle{kTrain + "aggregation.trim = 0.3\n", "no effect unless aggregation.estimator = \"trimmed-mean\""},
+        Idle{kTrain + "aggregation.similarity = 'centred-gram'\n", "aggregation.scope is another than \"global\""},
+        Idle{kTrain + "aggregation.probe_points = 8\n", "aggregation.scope is another than \"global\""},
+        Idle{kTrain + "aggregation.keep_uploads = 8\n", "aggregation.scope is another than \"global\""},
+        Idle{kTrain + "attack.share = 0.5\n", "attack.kind is another than \"none\""},
+        Idle{kTrain + "attack.strength = 0.5\n", "attack.kind is another than \"none\""}));
+
+TEST(Effects, AKeyAtItsDefaultOrWithWhatItNeedsIsTaken) {
+  EXPECT_NO_THROW(read_text(kMinimal + "[aggregation]\ntrim = 0.2\n[attack]\nshare = 0.2\n", "run.toml", "/deck"));
+  EXPECT_NO_THROW(read_text(dump(Config{}), "run.toml", "/deck", {"data.train=a.csv"}));
+  EXPECT_NO_THROW(read_text(kMinimal, "run.toml", "/deck",
+                            {"aggregation.trim=0.3", "aggregation.estimator=trimmed-mean", "attack.kind=noise",
+                             "attack.share=0.5", "model.tempering=fixed", "model.temperature=0.5"}));
+}
+
+TEST(Effects, OfAFileThatTheProgramWroteOnlyOverridesAreJudged) {
+  const std::string text = kMinimal + "[aggregation]\ntrim = 0.3\n";
+  EXPECT_EQ(read_text(text, "run.toml", "/deck", {}, Written::kByTheProgram).config.aggregation.trim, 0.3);
+  EXPECT_THROW(read_text(text, "run.toml", "/deck", {"federation.proximal=2"}, Written::kByTheProgram),
+               fedpp::UserError);
+}
+
+TEST(Effects, AnOverrideMayTakeOneAway) {
+  const std::string text = kMinimal + "types_per_client = 2\n[aggregation]\ntrim = 0.3\nestimator = 'trimmed-mean'\n";
+  EXPECT_NO_THROW(read_text(text, "run.toml", "/deck", {"data.partition=homogeneous", "aggregation.estimator=median"}));
+  EXPECT_NO_THROW(read_text(kMinimal, "run.toml", "/deck", {"data.types_per_client=2", "data.partition=homogeneous"}));
+  EXPECT_THAT(error_with({"aggregation.trim=0.3"}), HasSubstr("--set aggregation.trim=0.3: aggregation.trim = 0.3"));
+  EXPECT_THAT(error_with({"model.tempering=fixed"}), HasSubstr("no effect unless model.temperature is below 1"));
+}
+
+TEST(Effects, OnlyKeysWithoutOneAreReset) {
+  Config config;
+  config.aggregation.trim = 0.3;
+  config.data.leave_out_types = {1};
+  config.federation.proximal = 3;
+  config.federation.mode = "ditto";
+  reset_keys_without_effect(config);
+  EXPECT_EQ(config.aggregation.trim, Config{}.aggregation.trim);
+  EXPECT_EQ(config.data.leave_out_types, std::vector<std::int64_t>{1});
+  EXPECT_EQ(config.federation.proximal, 3);
+}
+
+std::vector<std::string> notes_with(const std::vector<std::string>& overrides) {
+  return notes(read_text(kMinimal, "run.toml", "/deck", overrides).config);
+}
+
+TEST(Notes, SayWhatChronologicalAsksOfAnEncoder) {
+  for (const std::string encoder : {"rbf", "deep-kernel"}) {
+    ASSERT_EQ(notes_with({"model.encoder=" + encoder}).size(), 1u);
+    EXPECT_THAT(notes_with({"model.encoder=" + encoder})[0], HasSubstr("\"" + encoder + "\" sees time alone"));
+  }
+  EXPECT_TRUE(notes_with({"model.periods=24", "data.clock=calendar"}).empty());
+  EXPECT_TRUE(notes_with({"data.protocol=population", "data.test=b.csv"}).empty());
+  EXPECT_TRUE(notes_with({"model.encoder=decay"}).empty());
+  for (const std::string encoder : {"lstm", "attention"}) {
+    ASSERT_EQ(notes_with({"model.encoder=" + encoder}).size(), 1u);
+    EXPECT_THAT(notes_with({"model.encoder=" + encoder})[0], HasSubstr("model.time_input = false"));
+    EXPECT_TRUE(notes_with({"model.encoder=" + encoder, "model.time_input=false"}).empty());
+  }
+}
+
+TEST(CheckClientFiles, NamesTheFirstThatIsMissingAndHowManyAre) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "fedpp_check_client_files";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "site0.csv") << "0,1,0\n";
+  const Resolved run = read_text("[data]\nclient_files = 'site{client}.csv'\nclients = 3\n", "run.toml", folder);
+  EXPECT_NO_THROW(check_data_files(run.config, run.origins));
+  try {
+    check_client_files(run.config, run.origins);
+    FAIL() << "no error";
+  } catch (const fedpp::UserError& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("run.toml:2:1: data.client_files: cannot open \"" + (folder / "site1.csv").string()));
+    EXPECT_THAT(error.what(), HasSubstr("missing for 2 of data.clients = 3"));
+  }
+  for (const char* name : {"site1.csv", "site2.csv"}) std::ofstream(folder / name) << "0,1,0\n";
+  EXPECT_NO_THROW(check_client_files(run.config, run.origins));
+}
 
 TEST(Validate, NamesTheLineOfTheKeyAtFault) {
   EXPECT_THAT(error_of(kMinimal + "clients = 4\n[federation]\nparticipants = 5\n"),

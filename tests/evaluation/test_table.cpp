@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "evaluation/table.hpp"
@@ -21,8 +22,6 @@ TEST(Table, MarksTheWinnerAndSaysTheUnit) {
   const std::string text = to_text(table(20));
   EXPECT_NE(text.find("protocol population, unit of time: 10^4 s (40 events, 2 clients)"), std::string::npos) << text;
   EXPECT_NE(text.find("1.5000      1.5500                         <- best"), std::string::npos) << text;
-  EXPECT_NE(text.find("fedpp is above every trivial model (by 0.3000 over histogram, 50 bins)"), std::string::npos)
-      << text;
 }
 
 TEST(Table, SaysWhereOursLoses) {
@@ -30,7 +29,56 @@ TEST(Table, SaysWhereOursLoses) {
   EXPECT_EQ(winner(losing), 2u);
   const std::string text = to_text(losing);
   EXPECT_NE(text.find("1 of 2  <- best"), std::string::npos) << text;
-  EXPECT_NE(text.find("fedpp is below histogram, 50 bins by 0.0750"), std::string::npos) << text;
+}
+
+/// As many clients as differences, ours from the one trivial model's.
+ScoreTable table_of(const std::vector<double>& differences, const std::vector<double>& events) {
+  ScoreTable t;
+  t.models = {{"fedpp", {}}, {"homogeneous", {}}};
+  for (std::size_t c = 0; c < events.size(); ++c) {
+    const auto client = static_cast<std::int64_t>(c);
+    t.models[0].clients.push_back({client, {-7 + differences[c], 0, events[c]}});
+    t.models[1].clients.push_back({client, {-7, 0, events[c]}});
+  }
+  return t;
+}
+
+TEST(Verdict, SaysAboveTieOrBelowByTwoPairedStandardErrors) {
+  // Per event 0.1, 0.2, 0.3: mean 0.2, sd 0.1.
+  const auto above = verdict(table_of({1, 2, 3}, {10, 10, 10}));
+  EXPECT_DOUBLE_EQ(above.difference, 0.2);
+  EXPECT_DOUBLE_EQ(above.standard_error, 0.1 / std::sqrt(3.0));
+  EXPECT_EQ(above.outcome, "above");
+  EXPECT_EQ(above.text,
+            "fedpp is above homogeneous, the best trivial model: +0.2000, beyond two paired standard errors over 3 "
+            "clients (0.1155).");
+  EXPECT_EQ(verdict(table_of({-1, -2, -3}, {10, 10, 10})).outcome, "below");
+  const auto tie = verdict(table_of({-1, 2, 3}, {10, 10, 10}));
+  EXPECT_EQ(tie.outcome, "tie");
+  EXPECT_NE(tie.text.find("fedpp ties with homogeneous"), std::string::npos) << tie.text;
+}
+
+TEST(Verdict, WeighsClientsAsTheHeadlineDoes) {
+  // D = 6 / 40; residuals 1 - 1.5, 5 - 4.5.
+  const auto v = verdict(table_of({1, 5}, {10, 30}));
+  EXPECT_DOUBLE_EQ(v.difference, 0.15);
+  EXPECT_DOUBLE_EQ(v.standard_error, std::sqrt(2.0 * 0.5) / 40);
+}
+
+TEST(Verdict, CountsNoClientWithoutAnythingToScore) {
+  ScoreTable t = table_of({1, 2, 3}, {10, 10, 10});
+  for (ModelScores& model : t.models) model.clients.push_back({3, {}});
+  EXPECT_EQ(verdict(t).clients, 3);
+  EXPECT_DOUBLE_EQ(verdict(t).standard_error, 0.1 / std::sqrt(3.0));
+}
+
+TEST(Verdict, SaysThatOneClientGivesNoError) {
+  const auto v = verdict(table_of({1}, {10}));
+  EXPECT_EQ(v.outcome, "none");
+  EXPECT_TRUE(std::isnan(v.standard_error));
+  EXPECT_NE(v.text.find("scores 0.1000 more than homogeneous"), std::string::npos) << v.text;
+  EXPECT_NE(v.text.find("one client alone gives no standard error"), std::string::npos) << v.text;
+  EXPECT_TRUE(to_json(table_of({1}, {10}))["verdict"]["standard_error"].is_null());
 }
 
 TEST(Table, ANonFiniteScoreNeverWins) { EXPECT_EQ(winner(table(std::numeric_limits<double>::quiet_NaN())), 2u); }
@@ -47,6 +95,15 @@ TEST(Table, NamesNoWinnerWithoutFiniteScores) {
   ScoreTable alone = table(20);
   for (std::size_t m = 1; m < alone.models.size(); ++m) alone.models[m].clients[0].score.headline = -kInfinity;
   EXPECT_NE(to_text(alone).find("No trivial model has a finite score"), std::string::npos);
+}
+
+TEST(Table, WithoutSomeClientsIsTheTableOfTheOthers) {
+  const ScoreTable others = without(table(20), {0});
+  for (std::size_t m = 0; m < others.models.size(); ++m) {
+    ASSERT_EQ(others.models[m].clients.size(), 1u);
+    EXPECT_EQ(others.models[m].clients[0].client, 1);
+  }
+  EXPECT_NE(to_text(others).find("(30 events, 1 client)"), std::string::npos) << to_text(others);
 }
 
 TEST(Table, ClientsLeftOutCountForNoModel) {
@@ -67,6 +124,8 @@ TEST(Table, JsonHoldsScoresPerEvent) {
   EXPECT_EQ(j["protocol"], "population");
   EXPECT_EQ(j["unit"], "10^4 s");
   EXPECT_EQ(j["winner"], "fedpp");
+  EXPECT_EQ(j["verdict"]["rival"], "histogram, 50 bins");
+  EXPECT_NEAR(j["verdict"]["difference"], 0.3, 1e-12);
   EXPECT_DOUBLE_EQ(j["events"], 40);
   EXPECT_DOUBLE_EQ(j["models"][0]["headline"], 59.0 / 40);
   EXPECT_DOUBLE_EQ(j["models"][0]["per_client"][1]["plug_in"], 41.0 / 30);

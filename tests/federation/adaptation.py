@@ -69,6 +69,7 @@ class NewClients(Adapting):
         self.assertEqual([sorted(r["participants"]) for r in adapted["rounds"]], [[0, 1]] * 3)
         self.assertNotEqual(adapted["rounds"][0]["elbo"], adapted["rounds"][-1]["elbo"])
         self.assertIn("extrapolates", self.log("ranks1"))
+        self.assertRegex(self.log("ranks1"), r"prior term: (kl|mmd), barycentre: none \(local only\)")
         # What is left behind is a run like any other.
         self.assertEqual(self.start_on(2, "evaluate", "ranks1").returncode, 0)
         again = json.loads((self.folder / "ranks1" / "evaluation.json").read_text())

@@ -65,6 +65,9 @@ class Checkpoints(SameBits):
     def test_wrong_configuration(self):
         self.refused("model.inducing = 9", "checkpoint: 7", self.newest("out").name, arguments=["--set", "model.inducing=9"])
         self.refused("federation.seed", "--accept-changes", arguments=["--set", "federation.seed=2"])
+        told = self.train(1, "out", "--resume", "--set", "model.encoder=rbf", code=2).stderr
+        self.assertIn("under another model.encoder its weights have no meaning", told)
+        self.assertNotIn("--accept-changes", told)
         told = self.start(self.on_ranks(1, "evaluate", "out", "--set", "federation.seed=2"))
         self.assertEqual(told.returncode, 2)
         self.assertIn("evaluated as it was trained", told.stderr)
@@ -103,6 +106,17 @@ class Checkpoints(SameBits):
             for name in ["time", "lower", "upper"]:
                 self.assertEqual(file[f"curves/client_000001/{name}"][()].tobytes(),
                                  result[f"curves/client_000001/{name}"][()].tobytes())
+
+    def test_clients_are_named_by_number_range_or_all(self):
+        for names, drawn in [("1-3,5", [1, 2, 3, 5]), ("all", range(6))]:
+            self.assertEqual(self.start(self.on_ranks(2, "predict", "out", "--clients", names)).returncode, 0)
+            with h5py.File(self.folder / "out" / "prediction.h5") as file:
+                self.assertEqual(sorted(file["curves"]), [f"client_{c:06d}" for c in drawn])
+        for names, said in [("2-6", "there are clients 0 to 5"), ("3-1", "name clients by number"), ("two", "name clients by number"),
+                            ("-1", "name clients by number"), ("1-", "name clients by number")]:
+            refused = self.start(self.on_ranks(1, "predict", "out", f"--clients={names}"))
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(said, refused.stderr)
 
     def test_a_result_that_cannot_be_written_is_refused_before_the_work(self):
         (self.folder / "folder").mkdir()

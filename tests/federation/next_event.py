@@ -75,6 +75,12 @@ class NextEvent(SameBits):
         predicted = predict(1000)
         self.assertEqual(predicted.returncode, 0, predicted.stderr)
         self.assertNotIn("no futures", predicted.stdout)
+        other_seed = lambda seed: self.start(self.on_ranks(2, "predict", "out", "--futures", 3, "--until", 1000, "--seed", seed))
+        first = self.rows("out/futures.csv")
+        self.assertEqual(other_seed(1).returncode, 0)
+        self.assertEqual(self.rows("out/futures.csv"), first)  # federation.seed
+        self.assertEqual(other_seed(7).returncode, 0)
+        self.assertNotEqual(self.rows("out/futures.csv"), first)
         ends = sorted(float(row["observed_until"]) for row in self.rows("out/next_events.csv"))
         self.assertIn(f"{len(ends) - 5} sequences are observed until", predict((ends[4] + ends[5]) / 2).stdout)
 

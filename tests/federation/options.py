@@ -102,6 +102,14 @@ class Settings(SameBits):
                 for entry in result["rounds"]:
                     self.assertEqual([int(text.split()[1]) for text in sorted(entry["left_out"])], hostile)
                 self.assertIn("to a sum, which holds up to", result["rounds"][0]["left_out"][0])
+                self.assertIn("(a hostile client of [attack])", result["rounds"][0]["left_out"][0])
+                self.assertNotIn("fraction_bits", result["rounds"][0]["left_out"][0])
+                log = (self.folder / estimator / "train.log").read_text()
+                self.assertIn("[attack] scaled: 2 of 6 clients are hostile; scores are of the others", log)
+                self.assertIn("All clients, hostile ones among them: headline", log)
+                status = self.start([FEDPP, "status", estimator]).stdout
+                self.assertIn(f"fedpp {result['honest']['headline']:.4f}", status)
+                self.assertIn("(without the 2 hostile clients of [attack])", status)
                 self.assertTrue(np.isfinite(result["honest"]["headline"]))
 
     def test_clients_without_a_prediction_end_no_run(self):
@@ -113,7 +121,7 @@ class Settings(SameBits):
         result = self.result("out")
         unscored = result["unscored_clients"]
         self.assertTrue(0 < len(unscored) < 6, unscored)
-        self.assertIn(f"no prediction from their weights is a number: clients {', '.join(map(str, unscored))}.", log)
+        self.assertIn(f"no prediction from their weights is a number: client{'s' * (len(unscored) > 1)} {', '.join(map(str, unscored))}.", log)
         self.assertRegex(log, r"round \d: \d clients? without a validation score")
         for model in result["scores"]["models"]:
             self.assertTrue(np.isfinite(model["headline"]), model["name"])

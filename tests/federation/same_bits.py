@@ -174,6 +174,8 @@ class RanksHostile(RanksBase):
         self.assertEqual(len(hostile), 2)
         own = [c for c in result["scores"]["models"][0]["per_client"] if c["client"] not in hostile]
         self.assertAlmostEqual(honest["events"], sum(c["events"] for c in own))
+        self.assertEqual([c["client"] for c in honest["models"][0]["per_client"]], [c["client"] for c in own])
+        self.assertAlmostEqual(honest["headline"], sum(c["headline"] * c["events"] for c in own) / honest["events"])
 
     def test_noise_median(self):
         self.same_with_hostile_clients(attack__kind="noise", attack__strength=5.0, aggregation__estimator="median", **PER_SEQUENCE)

@@ -16,34 +16,35 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import running
 
 CLIENTS = 20
-COMMUNITIES = "aggregation.scope=structural-entropy"
+SIMILARITY = "aggregation.similarity=centred-gram"
+COMMUNITIES = ["aggregation.scope=structural-entropy", SIMILARITY]
 METHODS = {
     "local only": ["federation.mode=local"],
     "global kl": [],
-    "structural entropy": [COMMUNITIES],
-    "structural entropy, lambda = 0.8": [COMMUNITIES, "federation.client_start=mix"],
-    "structural entropy + BOLA": [COMMUNITIES, "federation.client_start=optimised"],
-    "structural entropy + alignment": [COMMUNITIES, "training.alignment=1"],
-    "structural entropy + BOLA + alignment": [COMMUNITIES, "federation.client_start=optimised", "training.alignment=1"],
-    "structural entropy + 0.1 alignment": [COMMUNITIES, "training.alignment=0.1"],
-    "structural entropy + 0.01 alignment": [COMMUNITIES, "training.alignment=0.01"],
+    "structural entropy": COMMUNITIES,
+    "structural entropy, lambda = 0.8": [*COMMUNITIES, "federation.client_start=mix"],
+    "structural entropy + BOLA": [*COMMUNITIES, "federation.client_start=optimised"],
+    "structural entropy + alignment": [*COMMUNITIES, "training.alignment=1"],
+    "structural entropy + BOLA + alignment": [*COMMUNITIES, "federation.client_start=optimised", "training.alignment=1"],
+    "structural entropy + 0.1 alignment": [*COMMUNITIES, "training.alignment=0.1"],
+    "structural entropy + 0.01 alignment": [*COMMUNITIES, "training.alignment=0.01"],
     "global kl + alignment": ["training.alignment=1"],
     "global kl + BOLA": ["federation.client_start=optimised"],
-    "structural entropy, mean-of-cosines": [COMMUNITIES, "aggregation.similarity=mean-of-cosines"],
-    "structural entropy, cosine-of-means": [COMMUNITIES, "aggregation.similarity=cosine-of-means"],
+    "structural entropy, mean-of-cosines": [*COMMUNITIES, "aggregation.similarity=mean-of-cosines"],
+    "structural entropy, cosine-of-means": [*COMMUNITIES, "aggregation.similarity=cosine-of-means"],
     "FedAvg": ["federation.mode=fedavg", "aggregation.divergence=fedavg"],
     "FedProx": ["federation.mode=fedprox", "aggregation.divergence=fedavg"],
     "Per-FedAvg": ["federation.mode=per-fedavg", "aggregation.divergence=fedavg"],
     "Ditto": ["federation.mode=ditto", "aggregation.divergence=fedavg"],
     "FedALA": ["federation.mode=fedala", "aggregation.divergence=fedavg"],
     "APPLE": ["federation.mode=apple", "aggregation.divergence=fedavg"],
-    "SFL": ["aggregation.scope=similarity-graph", "aggregation.divergence=fedavg"],
+    "SFL": ["aggregation.scope=similarity-graph", SIMILARITY, "aggregation.divergence=fedavg"],
 }
 SERVERS = {
     "mean": [],
     "median": ["aggregation.estimator=median"],
     "trimmed mean": ["aggregation.estimator=trimmed-mean"],
-    "structural entropy + BOLA": [COMMUNITIES, "federation.client_start=optimised"],
+    "structural entropy + BOLA": [*COMMUNITIES, "federation.client_start=optimised"],
 }
 ATTACKS = {
     "none": [],

@@ -1,0 +1,115 @@
+#include "config/effects.hpp"
+
+#include <map>
+#include <string_view>
+
+#include "config/keys.hpp"
+
+namespace fedpp::config {
+namespace {
+
+struct Dependency {
+  std::string_view key;
+  bool (*holds)(const Config&);
+  std::string_view unless;
+};
+
+bool dealt(const Config& c) { return c.data.client_files.empty(); }
+bool exchanges(const Config& c) { return c.federation.mode != "local"; }
+bool personal(const Config& c) { return c.aggregation.scope != "global"; }
+bool attacked(const Config& c) { return c.attack.kind != "none"; }
+
+const Dependency kDependencies[] = {
+    {"data.drop_before", [](const Config& c) { return c.data.drop; }, "data.drop = true"},
+    {"data.partition", dealt,
+     "clients are dealt the files of data.train (a client of data.client_files sees all types)"},
+    {"data.types_per_client", [](const Config& c) { return dealt(c) && c.data.partition == "heterogeneous"; },
+     "clients are dealt the files of data.train with data.partition = \"heterogeneous\""},
+    {"data.deal", [](const Config& c) { return dealt(c) || c.data.protocol == "published-code"; },
+     "clients are dealt the files of data.train"},
+    {"data.split_at", [](const Config& c) { return c.data.protocol == "chronological"; },
+     "data.protocol = \"chronological\""},
+    {"model.width", [](const Config& c) { return c.model.encoder != "rbf"; }, "model.encoder is another than \"rbf\""},
+    {"model.layers", [](const Config& c) { return reads_types(c.model); }, "model.encoder = \"lstm\" or \"attention\""},
+    {"model.type_embedding", [](const Config& c) { return reads_types(c.model); },
+     "model.encoder = \"lstm\" or \"attention\", which see the types of past events"},
+    {"model.time_input", [](const Config& c) { return reads_types(c.model); },
+     "model.encoder = \"lstm\" or \"attention\""},
+    {"model.tempering", [](const Config& c) { return c.model.tempering != "fixed" || c.model.temperature < 1; },
+     "model.temperature is below 1"},
+    {"model.temperature", [](const Config& c) { return c.model.tempering == "fixed"; }, "model.tempering = \"fixed\""},
+    {"federation.proximal",
+     [](const Config& c) {
+       return c.federation.mode == "fedprox" || c.federation.mode == "ditto" || c.federation.mode == "apple";
+     },
+     "federation.mode = \"fedprox\", \"ditto\" or \"apple\""},
+    {"federation.mixing_rate",
+     [](const Config& c) { return c.federation.mode == "fedala" || c.federation.mode == "apple"; },
+     "federation.mode = \"fedala\" or \"apple\""},
+    {"federation.straggling_period",
+     [](const Config& c) { return c.federation.participants > 0 && c.federation.participants < c.data.clients; },
+     "federation.participants samples some of the clients"},
+    {"federation.mix_lambda", [](const Config& c) { return c.federation.client_start == "mix"; },
+     "federation.client_start = \"mix\""},
+    {"aggregation.weights", exchanges, "federation.mode exchanges something"},
+    {"aggregation.fraction_bits", exchanges, "federation.mode exchanges something"},
+    {"aggregation.mmd_bandwidth", [](const Config& c) { return c.aggregation.divergence == "mmd"; },
+     "aggregation.divergence = \"mmd\""},
+    {"aggregation.estimator", exchanges, "federation.mode exchanges something"},
+    {"aggregation.trim", [](const Config& c) { return c.aggregation.estimator == "trimmed-mean"; },
+     "aggregation.estimator = \"trimmed-mean\""},
+    {"aggregation.similarity", personal, "aggregation.scope is another than \"global\""},
+    {"aggregation.probe_points", personal, "aggregation.scope is another than \"global\""},
+    {"aggregation.keep_uploads", personal, "aggregation.scope is another than \"global\""},
+    {"attack.share", attacked, "attack.kind is another than \"none\""},
+    {"attack.strength", attacked, "attack.kind is another than \"none\""},
+};
+
+std::map<std::string, Key> keys_by_name(Config& config) {
+  std::map<std::string, Key> keys;
+  for (const Section& section : sections(config))
+    for (const Key& key : section.keys) keys.emplace(key.full_name(), key);
+  return keys;
+}
+
+void copy_key(const std::string& name, Config from, Config& to) {
+  const auto source = keys_by_name(from).at(name);
+  std::visit([&](auto* member) { *member = *std::get<decltype(member)>(source.target); },
+             keys_by_name(to).at(name).target);
+}
+
+}  // namespace
+
+std::vector<WithoutEffect> keys_without_effect(const Config& config) {
+  Config copy = config, defaults;
+  const auto now = keys_by_name(copy), usual = keys_by_name(defaults);
+  std::vector<WithoutEffect> keys;
+  for (const Dependency& d : kDependencies) {
+    const std::string key(d.key);
+    if (!d.holds(config) && now.at(key).value_text() != usual.at(key).value_text())
+      keys.push_back({key, std::string(d.unless)});
+  }
+  return keys;
+}
+
+std::vector<WithoutEffect> keys_without_effect(const Config& config, const Config& file) {
+  std::vector<WithoutEffect> keys;
+  for (const WithoutEffect& idle : keys_without_effect(config)) {
+    Config alone = file;
+    copy_key(idle.key, config, alone);
+    if (!has_effect(idle.key, alone)) keys.push_back(idle);
+  }
+  return keys;
+}
+
+void reset_keys_without_effect(Config& config) {
+  for (const WithoutEffect& idle : keys_without_effect(config)) copy_key(idle.key, Config{}, config);
+}
+
+bool has_effect(const std::string& key, const Config& config) {
+  for (const Dependency& d : kDependencies)
+    if (d.key == key && !d.holds(config)) return false;
+  return true;
+}
+
+}  // namespace fedpp::config
