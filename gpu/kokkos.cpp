@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <stdexcept>
 
 namespace fedpp::gpu {
 
@@ -26,6 +27,10 @@ Policy team_policy(const Exec& exec, int league, Index scratch) {
   if (scratch <= 0) return policy;
   const int bytes = static_cast<int>(scratch * sizeof(double)) + 64;
   const bool shared = !kHostBackend && bytes <= std::min<int>(kMostShared, Policy::scratch_size_max(0));
+  if (!kHostBackend && bytes > Policy::scratch_size_max(1))
+    throw std::runtime_error("a kernel wants " + std::to_string(bytes >> 20) +
+                             " MB of scratch a team, of which the device gives " +
+                             std::to_string(Policy::scratch_size_max(1) >> 20) + ": take fewer inducing points");
   policy.set_scratch_size(shared ? 0 : 1, Kokkos::PerTeam(bytes));
   return policy;
 }
