@@ -239,8 +239,7 @@ Resolved read_text(const std::string& text, const std::string& name, const std::
   reader.throw_mistakes();
   settle(reader.config);
   if (!reader.origins.contains("federation.participants"))
-    reader.config.federation.participants =
-        std::min(reader.config.federation.participants, reader.config.data.clients);
+    reader.config.federation.participants = std::min(reader.config.federation.participants, reader.config.data.clients);
   const Resolved all{reader.config, reader.origins};
   validate(all.config, all.origins, idle_keys(file, all, written));
   return all;
