@@ -103,7 +103,9 @@ std::vector<WithoutEffect> keys_without_effect(const Config& config, const Confi
 }
 
 void reset_keys_without_effect(Config& config) {
-  for (const WithoutEffect& idle : keys_without_effect(config)) copy_key(idle.key, Config{}, config);
+  // One that is reset may have been what another needed.
+  for (auto idle = keys_without_effect(config); !idle.empty(); idle = keys_without_effect(config))
+    copy_key(idle.front().key, Config{}, config);
 }
 
 bool has_effect(const std::string& key, const Config& config) {

@@ -386,11 +386,14 @@ inline bool reads_types(const Model& model) { return model.encoder == "lstm" || 
 /// Whether the encoder sees the events before a point, not time alone.
 inline bool reads_history(const Model& model) { return reads_types(model) || model.encoder == "decay"; }
 
-/// What 'auto' stands for in aggregation.divergence: the papers of the other federations, SFL (similarity-graph) among
-/// them, average weights.
-inline std::string usual_divergence(const Config& config) {
+/// Replaces "auto" where it stands for what other keys say. The papers of the other federations, SFL (similarity-graph)
+/// among them, average weights.
+inline void settle(Config& config) {
   const bool own = config.federation.mode == "federated" || config.federation.mode == "local";
-  return own && config.aggregation.scope != "similarity-graph" ? "kl" : "fedavg";
+  if (config.aggregation.divergence == "auto")
+    config.aggregation.divergence = own && config.aggregation.scope != "similarity-graph" ? "kl" : "fedavg";
+  if (config.data.realisation == "auto")
+    config.data.realisation = config.data.protocol == "chronological" ? "per-sequence" : "pooled";
 }
 
 /// The data's options with what depends on the encoder settled.

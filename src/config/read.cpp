@@ -215,15 +215,6 @@ class Reader {
   std::vector<std::string> mistakes_;
 };
 
-/// What the defaults leave to other keys: results and checkpoints hold the values that were used.
-void settle(Config& config, const Origins& origins) {
-  if (config.aggregation.divergence == "auto") config.aggregation.divergence = usual_divergence(config);
-  if (config.data.realisation == "auto")
-    config.data.realisation = config.data.protocol == "chronological" ? "per-sequence" : "pooled";
-  if (!origins.contains("federation.participants"))
-    config.federation.participants = std::min(config.federation.participants, config.data.clients);
-}
-
 /// The keys without effect to refuse; of a program's file only overrides. `file`: before the overrides.
 std::vector<WithoutEffect> idle_keys(const Config& file, const Resolved& all, Written written) {
   auto idle = keys_without_effect(all.config, file);
@@ -246,7 +237,9 @@ Resolved read_text(const std::string& text, const std::string& name, const std::
   for (const std::string& override_text : overrides) reader.override_with(override_text);
   make_absolute(reader.config.data, std::filesystem::current_path());
   reader.throw_mistakes();
-  settle(reader.config, reader.origins);
+  settle(reader.config);
+  if (!reader.origins.contains("federation.participants"))
+    reader.config.federation.participants = std::min(reader.config.federation.participants, reader.config.data.clients);
   const Resolved all{reader.config, reader.origins};
   validate(all.config, all.origins, idle_keys(file, all, written));
   return all;

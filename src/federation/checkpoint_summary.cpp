@@ -52,7 +52,7 @@ std::string to_text(const CheckpointSummary& s) {
   if (!s.prior_from.empty()) text += fmt::format("prior from       {}\n", s.prior_from);
   text += "configuration, where it is not the default\n";
   config::Config usual;
-  usual.aggregation.divergence = config::usual_divergence(usual);
+  config::settle(usual);
   const auto defaults = config::to_json(usual);
   const auto configuration = nlohmann::ordered_json::parse(s.configuration);
   for (const auto& [section, keys] : configuration.items())

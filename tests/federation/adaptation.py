@@ -8,6 +8,7 @@ import unittest
 import h5py
 import numpy as np
 
+from program import FEDPP
 from runs import PER_SEQUENCE, POOLED, SameBits, data_set, settings
 
 NEW = ["--set", "data.train=new.csv", "--set", "data.clients=2"]
@@ -121,6 +122,13 @@ class NewClients(Adapting):
         self.assertEqual(self.result("last")["theta"], self.result("out")["theta"])
         self.assertEqual(self.result("last")["prior_from"], f"out/{checkpoint}")
         self.assertIn(checkpoint, self.log("last"))
+
+    def test_keys_that_only_the_federation_needed_are_left_out(self):
+        self.trained(attack__kind="noise", attack__share=0.4, aggregation__estimator="trimmed-mean", aggregation__trim=0.3, **PER_SEQUENCE)
+        self.adapt(2, "new", *NEW, "--rounds", "1")
+        config = self.result("new")["config"]
+        self.assertEqual((config["attack"]["share"], config["aggregation"]["estimator"], config["aggregation"]["trim"]), (0.2, "mean", 0.2))
+        self.assertEqual(self.start([FEDPP, "train", "new/config.toml", "--validate-only"]).returncode, 0)
 
     def test_refused(self):
         self.trained(**PER_SEQUENCE)

@@ -236,7 +236,8 @@ class CheckpointCommand(SameBits):
         shown = self.command("show", "out")
         for words in ["out/checkpoint-000003.h5", "rounds done      3", "clients          6", "model.inducing = 7", "seed             1"]:
             self.assertIn(words, shown)
-        self.assertNotIn("model.jitter", shown)
+        for words in ["model.jitter", "aggregation.divergence", "data.realisation"]:
+            self.assertNotIn(words, shown)
         self.newest("out").write_bytes(b"no checkpoint")
         self.assertIn("DAMAGED", self.command("list", "out"))
         said = self.command("verify", "out", code=2)

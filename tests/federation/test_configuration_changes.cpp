@@ -26,6 +26,27 @@ TEST(ConfigurationChanges, NamesWhatDiffersAndWhetherItMatters) {
             "\n  federation.rounds = 7 (checkpoint: 100)\n  output.directory = \"elsewhere\" (checkpoint: \"out\")");
 }
 
+TEST(ConfigurationChanges, AKeyWithoutEffectDoesNotMatter) {
+  config::Config then, now;
+  then.aggregation.trim = 0.3;
+  EXPECT_EQ(to_text(changes_since(archive(then), now), true), "");
+  EXPECT_EQ(to_text(changes_since(archive(then), now), false), "\n  aggregation.trim = 0.2 (checkpoint: 0.3)");
+  now.aggregation.estimator = then.aggregation.estimator = "trimmed-mean";
+  EXPECT_EQ(to_text(changes_since(archive(then), now), true), "\n  aggregation.trim = 0.2 (checkpoint: 0.3)");
+}
+
+TEST(ConfigurationChanges, OnlySomeGiveTheArraysAnotherMeaning) {
+  config::Config then, now;
+  then.model.periods = {24};
+  now.model.periods = {12};
+  now.federation.seed = 2;
+  for (const auto& change : changes_since(archive(then), now)) EXPECT_FALSE(change.shape) << change.key;
+  now = then;
+  now.model.encoder = "lstm";
+  now.model.periods = {12, 24};
+  for (const auto& change : changes_since(archive(then), now)) EXPECT_TRUE(change.shape) << change.key;
+}
+
 TEST(ConfigurationChanges, AKeyFromBeforeItWasThereHadItsDefault) {
   auto then = nlohmann::ordered_json::parse(archive(config::Config{}));
   then["model"].erase("inducing");
