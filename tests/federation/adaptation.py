@@ -8,8 +8,8 @@ import unittest
 import h5py
 import numpy as np
 
-from program import FEDPP
 from runs import PER_SEQUENCE, POOLED, SameBits, data_set, settings
+from program import FEDPP
 
 NEW = ["--set", "data.train=new.csv", "--set", "data.clients=2"]
 HISTORY = {"model__encoder": "lstm", "model__layers": 1, "model__type_embedding": 2, "data__partition": "homogeneous"}
