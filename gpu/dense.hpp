@@ -3,14 +3,17 @@
 // products of small tiles, the vendor's BLAS and LAPACK for the rest; one call per problem with its own shape, so that
 // a problem's bits do not depend on who shares its batch, spec 2.2). Every function ends with a team barrier.
 //
-//   gemm            C = alpha op(A) op(B) + beta C;  op(A): [m x k], op(B): [k x n], C: [m x n], not read where beta =
-//   0 symmetric       lower triangle of C = alpha A B' + beta C, where A B' is symmetric;  A, B: [m x k]. What becomes
-//   of
-//                   the upper triangle is left open
-//   triangle_times  C = L B;  L: [m x m] lower with zeros above, B, C: [m x n], apart
-//   potrf           lower Cholesky factor in place, the upper triangle is left alone. Returns 0, or 1 + the index of
-//                   the first pivot that is not positive (which then stands on the diagonal), to every thread
-//   invert_lower    L^-1 with zeros above the diagonal;  L: [m x m] lower, dense, its upper triangle is not read
+// gemm: C = alpha op(A) op(B) + beta C;  op(A): [m x k], op(B): [k x n], C: [m x n], not read where beta is 0.
+//
+// symmetric: lower triangle of C = alpha A B' + beta C, where A B' is symmetric;  A, B: [m x k]. What becomes of the
+// upper triangle is left open.
+//
+// triangle_times: C = L B;  L: [m x m] lower with zeros above, B, C: [m x n], apart.
+//
+// potrf: lower Cholesky factor in place, the upper triangle is left alone. Returns 0, or 1 + the index of the first
+// pivot that is not positive (which then stands on the diagonal), to every thread.
+//
+// invert_lower: L^-1 with zeros above the diagonal;  L: [m x m] lower, dense, its upper triangle is not read.
 #pragma once
 
 #include "gpu/team_dense.hpp"
