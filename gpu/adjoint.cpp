@@ -3,7 +3,7 @@
 //   tiles     per task     kbar = B V alpha + a rho' [M x T]; G = kbar o k; sums over the tile's columns
 //   add_tiles              the tiles' sums, in order
 //   finish    per problem  Lbar = -tril(B S + a y'), S = V alpha V', y = V rho; dJ/dK; inducing side
-//   collect   per client   sum over realisations for log r, log l
+//   collect   per client   sum over realisations for a, log r, log l
 // and between the last two the encoder's own adjoint, from dJ/dh at columns and inducing points (and what an alignment
 // adds at the columns: log l does not see it).
 // kbar = L^-T dJ/dV because dJ/dV = rho mu_v' + (I - Sigma_v) V alpha: one matrix product a tile instead of two and a
@@ -83,6 +83,8 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         const double* hz = f.inducing_embedding.data() + b.inducing_embedding(problem);                      // [D x M]
         const double* vector = f.b_vector.data() + b.problem_vector(problem);
         double* hbar = f.embedding_adjoint.data() + b.embedding(problem) + static_cast<Index>(first) * d;  // [D x T]
+        const double* slopes = w + encoder.weights();
+        double* tail = f.task_tail.data() + b.task_tail(task);  // by a, log r, log l
         double* square = f.task_square.data() + b.task_square(task);
         double* weighted = f.task_embedding.data() + b.task_embedding(task);
         const Index mm = static_cast<Index>(m) * m, dm = static_cast<Index>(d) * m, dn = static_cast<Index>(d) * n;
@@ -136,9 +138,14 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         const double log_lengthscale =
             -team_sum(member, static_cast<Index>(d) * n, [&](Index j) { return h[j] * hbar[j]; });
         if (member.team_rank() == 0) {
-          f.task_scalars(2 * task) = log_variance;
-          f.task_scalars(2 * task + 1) = log_lengthscale;
+          tail[encoder.slopes] = log_variance;
+          tail[encoder.slopes + 1] = log_lengthscale;
         }
+        if (encoder.slopes == 0) return;
+        // The prior mean a'h: dJ/da = sum rho h, and rho a on top of the kernel's dJ/dh, which log l does not see.
+        team_matrix_vector(member, d, n, h, d, [=](int c) { return rho[c]; }, tail);
+        member.team_barrier();
+        team_for_2d(member, d, n, [=](int r, int c) { hbar[r + static_cast<Index>(c) * d] += slopes[r] * rho[c]; });
       });
 }
 
@@ -165,7 +172,7 @@ void add_tiles(const Exec& exec, const Batch& b, const Fields& f) {
         add(d * m, f.task_embedding, b.task_embedding);
         add(m, f.task_vector, b.task_vector);
         add(m, f.task_rowsum, b.task_vector);
-        add(2, f.task_scalars, [](Index task) { return 2 * task; });
+        add(b.encoder(b.client(i)).tail(), f.task_tail, b.task_tail);
       });
 }
 
@@ -256,10 +263,12 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
         member.team_barrier();
         const double lengthscale =
             -team_sum(member, static_cast<Index>(d) * m, [&](Index j) { return hz[j] * hbar[j]; });
-        if (member.team_rank() == 0) {
-          f.problem_scalars(2 * problem) = zz + (any ? f.task_scalars(2 * task) : 0);
-          f.problem_scalars(2 * problem + 1) = lengthscale + (any ? f.task_scalars(2 * task + 1) : 0);
-        }
+        double* tail = f.problem_tail.data() + b.problem_tail(problem);
+        const double* columns_tail = any ? f.task_tail.data() + b.task_tail(task) : nullptr;
+        team_for(member, encoder.tail(), [=](Index j) {
+          const double inducing = j < encoder.slopes ? 0 : (j == encoder.slopes ? zz : lengthscale);
+          tail[j] = inducing + (any ? columns_tail[j] : 0);
+        });
       });
 }
 
@@ -267,25 +276,26 @@ void collect(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
       "fedpp::adjoint::collect"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
         const int client = member.league_rank();
-        const int p = b.parameters(client);
+        const int p = b.parameters(client), tail = b.encoder(client).tail();
         const int begin = b.client_realisations(client), end = b.client_realisations(client + 1);
-        team_for(member, 2 * static_cast<Index>(b.samples(client)), [=](Index at) {
-          const Index sample = at / 2, j = at % 2;
+        team_for(member, static_cast<Index>(tail) * b.samples(client), [=](Index at) {
+          const Index sample = at / tail, j = at % tail;
           double sum = 0;
-          for (int i = begin; i < end; ++i) sum += f.problem_scalars(2 * (b.problem(i) + sample) + j);
-          f.gradient(b.weights(client) + sample * p + p - 2 + j) = sum;
+          for (int i = begin; i < end; ++i)
+            sum += f.problem_tail(b.problem_tail(b.problem(i) + static_cast<int>(sample)) + j);
+          f.gradient(b.weights(client) + sample * p + p - tail + j) = sum;
         });
       });
 }
 
 }  // namespace
 
-/// prepare: F'F (half), L^-T of it (half). tiles: B V, V alpha V' (half), V rho, row sums of G, h G', h_z G; reads V,
+/// prepare: F'F (half), L^-T of it (half). tiles: B V, V alpha V' (half), V rho, row sums of G, h G', h_z G, rho h' and a rho'; reads V,
 /// k, h, writes dJ/dh. finish: B S, L' Lbar (half), products with L^-T and L^-1 (half), h_z G_zz.
 Cost adjoint_cost(const ClientExtent& c, const RealisationExtent& r) {
   const double m = r.inducing, n = r.columns, d = c.encoder.dimension, m3 = m * m * m;
   const Cost prepare{2 * m3, 8 * 3 * m * m};
-  const Cost tiles{n * (3 * m * m + 4 * m + 4 * d * m), n * (2 * matrix_bytes(c) * m + 16 * d)};
+  const Cost tiles{n * (3 * m * m + 4 * m + 4 * d * m + 4 * c.encoder.slopes), n * (2 * matrix_bytes(c) * m + 16 * d)};
   const Cost finish{2 * m3 + m3 + 2 * m3 + 2 * d * m * m, 8 * (4 * m * m + 2 * d * m)};
   return c.samples * (prepare + tiles + finish);
 }

@@ -56,7 +56,7 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
   Offsets column, vector, square;
   Ints problem_realisation, problem_sample;
   Offsets matrix, embedding, inducing_embedding, problem_square, problem_vector, problem_column, problem_point,
-      problem_slot;
+      problem_slot, problem_tail;
   Offsets input, inducing_input, slot;
   Ints stream_begin{0}, stream_realisation, stream_tokens, stream_slot, client_pieces{0};
   Offsets stream_token, stream_input;
@@ -65,7 +65,7 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
   Ints tile_realisation, tile_first, tile_size, tile_task;
   Offsets tile_square, tile_vector;
   Ints task_tile, task_sample;
-  Offsets task_square, task_vector, task_embedding;
+  Offsets task_square, task_vector, task_embedding, task_tail;
   for (int i = 0; i < static_cast<int>(realisations.size()); ++i) {
     const auto& r = realisations[i];
     const auto& c = clients.at(r.client);
@@ -107,6 +107,7 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
       problem_column.push_back(advance(total.problem_column, n));
       problem_point.push_back(advance(total.problem_point, n + m));
       problem_slot.push_back(advance(total.problem_slot, passed));
+      problem_tail.push_back(advance(total.problem_tail, c.encoder.tail()));
     }
     const auto add_piece = [&](int tile, int first_point, int points) {
       piece_realisation.push_back(i);
@@ -136,6 +137,7 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
         task_square.push_back(advance(total.task_square, m * m));
         task_vector.push_back(advance(total.task_vector, m));
         task_embedding.push_back(advance(total.task_embedding, d * m));
+        task_tail.push_back(advance(total.task_tail, c.encoder.tail()));
       }
       add_piece(tile, first, size);
       first += size;
@@ -191,6 +193,7 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
   batch.problem_column = offsets("problem_column", problem_column);
   batch.problem_point = offsets("problem_point", problem_point);
   batch.problem_slot = offsets("problem_slot", problem_slot);
+  batch.problem_tail = offsets("problem_tail", problem_tail);
   batch.tile_realisation = ints("tile_realisation", tile_realisation);
   batch.tile_first = ints("tile_first", tile_first);
   batch.tile_columns = ints("tile_columns", tile_size);
@@ -202,6 +205,7 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
   batch.task_square = offsets("task_square", task_square);
   batch.task_vector = offsets("task_vector", task_vector);
   batch.task_embedding = offsets("task_embedding", task_embedding);
+  batch.task_tail = offsets("task_tail", task_tail);
   batch.client_pieces = ints("client_pieces", client_pieces);
   batch.input = offsets("input", input);
   batch.inducing_input = offsets("inducing_input", inducing_input);

@@ -73,6 +73,7 @@ struct Batch {
   Array<Index> problem_column;      ///< offset of per-(sample, column) arrays
   Array<Index> problem_point;       ///< offset of per-(sample, point) arrays [N+Q+M]
   Array<Index> problem_slot;        ///< offset of per-(sample, slot) arrays
+  Array<Index> problem_tail;        ///< offset of sums by the tail's parameters
 
   // [tiles]
   Array<int> tile_realisation, tile_first, tile_columns,
@@ -82,6 +83,7 @@ struct Batch {
   // [tasks]
   Array<int> task_tile, task_sample;
   Array<Index> task_square, task_vector, task_embedding;  ///< offsets of partial sums [M x M], [M], [D x M]
+  Array<Index> task_tail;                                 ///< and by the tail's parameters
 
   // [pieces]
   Array<int> piece_realisation, piece_tile, piece_first, piece_points;  ///< tile: -1 for inducing points
@@ -100,7 +102,8 @@ struct Batch {
   struct Lengths {
     Index weights = 0, posterior = 0, column = 0, vector = 0, square = 0, matrix = 0, embedding = 0,
           inducing_embedding = 0, problem_square = 0, problem_vector = 0, problem_column = 0, problem_point = 0,
-          problem_slot = 0, tile_square = 0, tile_vector = 0, task_square = 0, task_vector = 0, task_embedding = 0,
+          problem_slot = 0, problem_tail = 0, tile_square = 0, tile_vector = 0, task_square = 0, task_vector = 0,
+          task_embedding = 0, task_tail = 0,
           input = 0, inducing_input = 0, slot = 0, token = 0, token_input = 0, piece_gradient = 0;
   } lengths;
 };

@@ -27,16 +27,19 @@ struct EncoderShape {
   int inputs = 1;      ///< I: numbers that describe a point
   int type_width = 0;  ///< A: size of the embedding of a token's type (history encoders; 0: none)
   int types = 0;       ///< K: event types, where they are embedded
+  bool linear_mean = false;  ///< whether f has the prior mean nu + a'h, not nu alone
 };
 
-/// A shape with what follows from it; copied into kernels by value. The kernel's own parameters [log r, log l] stand
-/// behind the weights w~.
+/// A shape with what follows from it; copied into kernels by value. Behind the weights w~ stands the process's tail:
+/// the prior mean's slopes a, where it has them, and the kernel's own parameters [a; log r; log l].
 struct Encoder : EncoderShape {
   int dimension = 0;     ///< D: size of h
   int weight_count = 0;  ///< of w~
+  int slopes = 0;        ///< of a: D where the prior mean is linear, else 0
 
   KOKKOS_INLINE_FUNCTION int weights() const { return weight_count; }
-  KOKKOS_INLINE_FUNCTION int parameters() const { return weight_count + 2; }  ///< P
+  KOKKOS_INLINE_FUNCTION int tail() const { return slopes + 2; }
+  KOKKOS_INLINE_FUNCTION int parameters() const { return weight_count + tail(); }  ///< P
 };
 
 /// The encoder of a shape. Sizes that do not matter to its kind are ignored.

@@ -30,6 +30,7 @@ Encoder make_encoder(const EncoderShape& shape) {
   static_cast<EncoderShape&>(encoder) = shape;
   encoder.dimension = family.dimension(shape);
   encoder.weight_count = family.weights(shape);
+  encoder.slopes = shape.linear_mean ? encoder.dimension : 0;
   return encoder;
 }
 

@@ -32,7 +32,14 @@ void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_
         Real* kept_k = columns<Real>(f.k, f.k_single) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
         Real* kept_v = columns<Real>(f.v, f.v_single) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
         const double variance = math::exp(w[p - 2]);
+        const double* slopes = w + encoder.weights();
+        double* prior_mean = f.prior_mean.data() + b.problem_column(problem) + first;
         double* unexplained = f.unexplained.data() + b.problem_column(problem) + first;
+        team_for(member, n, [=](Index c) { prior_mean[c] = 0; });
+        if (encoder.slopes > 0)
+          team_column_sums(
+              member, d, n, [=](int c, const double* sum) { prior_mean[c] = sum[0]; },
+              [=](int r, int c) { return slopes[r] * h[r + static_cast<Index>(c) * d]; });
         Scratch scratch(member, features_scratch<Real>(b));
         const Index entries = static_cast<Index>(m) * n;
         double* k = place_for<double>(entries, kept_k, scratch);
@@ -76,6 +83,7 @@ void run_moments(const Exec& exec, const Batch& b, const Fields& f, bool batch_o
         const Real* v = columns<Real>(f.v, f.v_single) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
         const double* mu = f.v_mean.data() + b.vector(i);
         const double* unexplained = f.unexplained.data() + b.problem_column(problem) + first;
+        const double* prior_mean = f.prior_mean.data() + b.problem_column(problem) + first;
         double* mean = f.projection.data() + b.problem_column(problem) + first;
         double* s = f.variance.data() + b.problem_column(problem) + first;
         Scratch scratch(member, moments_scratch<Real>(b));
@@ -86,7 +94,7 @@ void run_moments(const Exec& exec, const Batch& b, const Fields& f, bool batch_o
         team_column_sums(
             member, m, n,
             [=](int c, const double* sums) {
-              mean[c] = sums[0];
+              mean[c] = prior_mean[c] + sums[0];
               s[c] = unexplained[c] + sums[1];
             },
             [=](int r, int c) { return v[r + static_cast<Index>(c) * m] * mu[r]; },
@@ -99,10 +107,10 @@ void run_moments(const Exec& exec, const Batch& b, const Fields& f, bool batch_o
 
 }  // namespace
 
-/// h_z'h and L^-1 k, V'V; reads h, writes k and V.
+/// h_z'h and L^-1 k, V'V, a'h; reads h, writes k and V.
 Cost features_cost(const ClientExtent& c, const RealisationExtent& r) {
   const double m = r.inducing, n = r.columns, d = c.encoder.dimension;
-  return c.samples * Cost{2 * d * m * n + m * m * n + 2 * m * n, n * (8 * d + 2 * matrix_bytes(c) * m)};
+  return c.samples * Cost{2 * d * m * n + m * m * n + 2 * m * n + 2 * c.encoder.slopes * n, n * (8 * d + 2 * matrix_bytes(c) * m)};
 }
 
 /// F V, two scalar products a column; reads V, writes mean and variance.

@@ -47,6 +47,7 @@ Fields make_fields(const Batch& batch, bool with_gradient) {
     f.v = doubles("v", n.matrix);
   }
   f.unexplained = doubles("unexplained", n.problem_column);
+  f.prior_mean = doubles("prior_mean", n.problem_column);
   f.projection = doubles("projection", n.problem_column);
   f.variance = doubles("variance", n.problem_column);
   for (auto* a : {&f.c, &f.xi, &f.alpha, &f.beta, &f.lambda}) *a = doubles("augmentation", n.column);
@@ -66,8 +67,8 @@ Fields make_fields(const Batch& batch, bool with_gradient) {
     f.task_vector = doubles("task_vector", n.task_vector);
     f.task_rowsum = doubles("task_rowsum", n.task_vector);
     f.task_embedding = doubles("task_embedding", n.task_embedding);
-    f.task_scalars = doubles("task_scalars", 2 * static_cast<Index>(batch.tasks));
-    f.problem_scalars = doubles("problem_scalars", 2 * static_cast<Index>(batch.problems));
+    f.task_tail = doubles("task_tail", n.task_tail);
+    f.problem_tail = doubles("problem_tail", n.problem_tail);
     f.embedding_adjoint = doubles("embedding_adjoint", n.embedding);
     f.inducing_embedding_adjoint = doubles("inducing_embedding_adjoint", n.inducing_embedding);
     f.piece_gradient = doubles("piece_gradient", n.piece_gradient);
@@ -92,12 +93,12 @@ Index field_doubles(const ClientExtent& client, const RealisationExtent& realisa
   const Index pieces = tiles + (m + tile_columns() - 1) / tile_columns();
   const Index tokens = std::accumulate(realisation.streams.begin(), realisation.streams.end(), Index{0});
   Index total = 1 + n * (7 + inputs) + m * (1 + inputs) + tokens * (1 + inputs) + m * m +
-                s * (3 * m * m + d * m + d * n + (client.precision == Precision::kMixed ? 1 : 2) * m * n + 3 * n) +
+                s * (3 * m * m + d * m + d * n + (client.precision == Precision::kMixed ? 1 : 2) * m * n + 4 * n) +
                 tiles * (m * m + m + kTileSums);
   total +=
       s * encoder_family(client.encoder.kind).workspace(client.encoder, tokens, streams, n + m, pieces, with_gradient);
   if (with_gradient)
-    total += s * (m * m + m + d * m + d * n + tiles * (m * m + 2 * m + d * m) + pieces * client.encoder.weights());
+    total += s * (m * m + m + d * m + d * n + tiles * (m * m + 2 * m + d * m + client.encoder.tail()) + client.encoder.tail() + pieces * client.encoder.weights());
   return total;
 }
 

@@ -12,7 +12,7 @@ enum TileSum : int {
   kSumExposure,  ///< sum omega
   kSumThinned,   ///< sum omega (1 - g)
   kSumAlpha,     ///< sum alpha
-  kSumResidual,  ///< sum beta - alpha E_w[V]' mu_v
+  kSumResidual,  ///< sum beta - alpha E_w[a'h + V' mu_v]
   kSumBound,     ///< sum n (Ef/2 - log 2cosh(c/2)) + omega Lambda
   kTileSums
 };
@@ -49,7 +49,8 @@ struct Fields {
   Array<float> k_single, v_single;  // [matrix] instead of them in mixed precision
   // moments
   Array<double> unexplained;                 // [problem_column] kappa_nn - V'V >= 0          (features)
-  Array<double> projection;                  // [problem_column] V' mu_v: mean of f less nu   (moments)
+  Array<double> prior_mean;                  // [problem_column] a'h, 0 without slopes        (features)
+  Array<double> projection;                  // [problem_column] a'h + V' mu_v: mean of f less nu   (moments)
   Array<double> variance;                    // [problem_column] s                            (moments)
   Array<double> c, xi, alpha, beta, lambda;  // [column]                          (augment)
   Array<double> tile_sums;                   // [tile][kTileSums]                             (augment)
@@ -65,8 +66,8 @@ struct Fields {
   Array<double> task_vector;         // [task_vector]    V rho
   Array<double> task_rowsum;         // [task_vector]    sum_n G_mn
   Array<double> task_embedding;      // [task_embedding] sum_n G_mn h_n
-  Array<double> task_scalars;        // [task][2]   by log r, log l
-  Array<double> problem_scalars;     // [problem][2]
+  Array<double> task_tail;           // [task_tail]      by a, log r, log l
+  Array<double> problem_tail;        // [problem_tail]
   Array<double> embedding_adjoint, inducing_embedding_adjoint;  // dJ/dh, as the embeddings
   Array<double> piece_gradient;                                 // [piece_gradient] by w~, of a piece
   Array<double> gradient;  // [weights]   dJ/dw per sample, summed over realisations

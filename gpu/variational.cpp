@@ -1,4 +1,4 @@
-// The closed-form update of q(v) (spec 1.4): Sigma_v^-1 = I + E_w[V alpha V'], mu_v = Sigma_v E_w[V (beta - alpha nu)].
+// The closed-form update of q(v) (spec 1.4): Sigma_v^-1 = I + E_w[V alpha V'], mu_v = Sigma_v E_w[V (beta - alpha (nu + a'h))].
 #include "gpu/cost.hpp"
 #include "gpu/dense.hpp"
 #include "gpu/kernels.hpp"
@@ -7,7 +7,7 @@ namespace fedpp::gpu {
 
 namespace {
 
-// Per team: V alpha [M x T] in V's precision, one sample's V (beta - alpha nu) [M] and, in mixed precision, V alpha V'
+// Per team: V alpha [M x T] in V's precision, one sample's V (beta - alpha mean) [M] and, in mixed precision, V alpha V'
 // [M x M].
 template <class Real>
 KOKKOS_INLINE_FUNCTION Index accumulate_scratch(const Batch& b) {
@@ -32,7 +32,7 @@ KOKKOS_INLINE_FUNCTION void add_square(const Member& member, int m, int n, doubl
   member.team_barrier();
 }
 
-/// Per tile: lower triangle of mean_s V alpha V' and mean_s V (beta - alpha nu).
+/// Per tile: lower triangle of mean_s V alpha V' and mean_s V (beta - alpha mean).
 template <class D, class Real>
 void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
@@ -58,7 +58,9 @@ void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
             const Index at = r + static_cast<Index>(c) * m;
             scaled[at] = static_cast<Real>(v[at] * alpha[c]);
           });
-          team_matrix_vector(member, m, n, v, m, [=](int c) { return beta[c] - alpha[c] * offset; }, product);
+          const double* prior_mean = f.prior_mean.data() + b.problem_column(b.problem(i) + s) + first;
+          team_matrix_vector(
+              member, m, n, v, m, [=](int c) { return beta[c] - alpha[c] * (offset + prior_mean[c]); }, product);
           member.team_barrier();
           team_for(member, m, [=](Index r) { vector[r] = share * product[r] + (s == 0 ? 0 : vector[r]); });
           add_square<D>(member, m, n, share, s == 0, v, scaled, part, square);
@@ -130,7 +132,7 @@ void solve(const Exec& exec, const Batch& b, const Fields& f) {
 
 }  // namespace
 
-/// V alpha V' and V (beta - alpha nu) of every sample; Cholesky and inverse factor once. Reads V.
+/// V alpha V' and V (beta - alpha mean) of every sample; Cholesky and inverse factor once. Reads V.
 Cost variational_cost(const ClientExtent& c, const RealisationExtent& r) {
   const double m = r.inducing, n = r.columns;
   return c.samples * Cost{m * m * n + 2 * m * n, matrix_bytes(c) * n * m} +

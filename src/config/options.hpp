@@ -83,6 +83,7 @@ struct Model {
   std::int64_t type_embedding = 0;
   bool time_input = true;
   std::vector<double> periods;
+  std::string mean = "constant";
   std::int64_t inducing = 50;
   double window = 100.0;
   std::int64_t quadrature_nodes = 0;
@@ -108,6 +109,10 @@ struct Model {
       "which come later, would extrapolate)");
     v("periods", periods,
       "periods (file unit, calendar clock) whose sine and cosine join the encoder's inputs: day, week", above(0));
+    v("mean", mean,
+      "prior mean of f: constant (nu, a client's own; the paper's), or linear: nu + a'h with slopes a among the weights "
+      "that travel, so that clients share what f is like, not only how it varies",
+      {"constant", "linear"});
     v("inducing", inducing, "M: inducing points of a realisation", between(1, 4096));
     v("window", window, "T: length of the scaled clock", above(0));
     v("quadrature_nodes", quadrature_nodes,

@@ -144,6 +144,9 @@ void check_model(Checker& check, const Data& data, const Model& model) {
   check.demand(model.periods.empty() || model.encoder != "rbf", "model.periods",
                "encoder \"rbf\" takes no periodic inputs: set model.encoder = \"deep-kernel\", or leave model.periods "
                "empty");
+  check.demand(model.mean == "constant" || model.encoder != "rbf", "model.mean",
+               "the slopes are of an embedding, and encoder \"rbf\" has none: set model.encoder = \"deep-kernel\", or "
+               "leave it \"constant\"");
   check.demand(
       !reads_history(model) || data.protocol == "chronological", "model.encoder",
       fmt::format("\"{}\" reads a sequence's own past, protocol \"{}\" scores streams laid over each other: set "

@@ -23,9 +23,9 @@ bool is_binding(std::string_view section, std::string_view key) {
 }
 
 bool is_shape(const std::string& key, const nlohmann::ordered_json& now, const nlohmann::ordered_json& then) {
-  constexpr std::array<std::string_view, 8> keys{"model.encoder",    "model.width",     "model.layers",
-                                                 "model.inducing",   "data.clients",    "model.type_embedding",
-                                                 "model.time_input", "data.realisation"};
+  constexpr std::array<std::string_view, 9> keys{"model.encoder",        "model.width",      "model.layers",
+                                                 "model.mean",           "model.inducing",   "data.clients",
+                                                 "model.type_embedding", "model.time_input", "data.realisation"};
   return std::find(keys.begin(), keys.end(), key) != keys.end() ||
          (key == "model.periods" && now.size() != then.size());
 }

@@ -97,6 +97,7 @@ WeightPosterior initial_prior(const config::Model& model, const Embedding& embed
     prior.mean[j] = start.mean[j] + model.start_weight_scale * start.sd[j] * normal(seed, j, 0);
     prior.sd[j] = model.prior_sd * start.sd[j];
   }
+  // The slopes of a linear prior mean start at 0, as wide as the weights.
   prior.mean[p - 2] = std::log(model.start_variance);
   prior.mean[p - 1] = std::log(start_lengthscale(model, embedding, prior.mean));
   return prior;

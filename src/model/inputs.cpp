@@ -64,6 +64,7 @@ Embedding make_embedding(const config::Model& model, const data::Clock& clock, c
   shape.inputs = embedding.inputs.count();
   shape.type_width = static_cast<int>(model.type_embedding);
   shape.types = model.type_embedding > 0 ? static_cast<int>(types) : 0;
+  shape.linear_mean = model.mean == "linear";
   embedding.encoder = gpu::make_encoder(shape);
   return embedding;
 }

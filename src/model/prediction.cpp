@@ -55,6 +55,12 @@ void add_expectations(const gpu::Exec& exec, const gpu::Array<double>& mean, con
   }
 }
 
+/// The same arrays, but projections are V' mu_v alone.
+gpu::Fields without_prior_mean(gpu::Fields fields) {
+  fields.prior_mean = gpu::Array<double>("no_prior_mean", fields.prior_mean.extent(0));
+  return fields;
+}
+
 /// Moments at a set's points from the posterior of `trained`, which the new batch takes over with its weights' samples.
 std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const ClientBatch& trained,
                                              const std::vector<ClientPoints>& points,
@@ -78,11 +84,14 @@ std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const Client
   std::vector<double> offsets;
   gpu::to_host(trained.fields().offset, offsets);
   std::array<std::vector<double>, 2> moved;
-  for (int i = 0; i < 2 && level != nullptr; ++i) {
-    Kokkos::deep_copy(exec, f.v_mean, level->direction[i]);
-    gpu::moments(exec, b, f);
-    exec.fence();
-    gpu::to_host(f.projection, moved[i]);
+  if (level != nullptr) {
+    const gpu::Fields direction = without_prior_mean(f);
+    for (const int i : {0, 1}) {
+      Kokkos::deep_copy(exec, f.v_mean, level->direction[i]);
+      gpu::moments(exec, b, direction);
+      exec.fence();
+      gpu::to_host(f.projection, moved[i]);
+    }
   }
 
   std::vector<RealisationPrediction> result;
@@ -127,7 +136,7 @@ void bring_offsets_back(const ClientBatch& trained) {
 LevelUncertainty widen_to_expected_information(const gpu::Exec& exec, const ClientBatch& trained, int clients,
                                                int samples) {
   const auto& b = trained.batch();
-  const auto& f = trained.fields();
+  const gpu::Fields f = without_prior_mean(trained.fields());  // for directions; what E-steps left is with it
   std::vector<double> projection, rate, offset, node_weight, mean;
   gpu::to_host(f.projection, projection);
   gpu::to_host(f.rate, rate);

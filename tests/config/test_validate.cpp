@@ -107,6 +107,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "set data.deal = false"},
         Refusal{{"model.periods=1"}, "a period needs file time: set data.clock = \"calendar\""},
         Refusal{{"model.periods=1", "data.clock=calendar", "model.encoder=rbf"}, "takes no periodic inputs"},
+        Refusal{{"model.mean=linear", "model.encoder=rbf"}, "encoder \"rbf\" has none"},
         Refusal{{"data.clients=5", "federation.participants=10"},
                 "federation.participants = 10: more than data.clients = 5"},
         Refusal{{"federation.patience=3", "federation.validate_every=0"}, "early stopping needs validation scores"},

@@ -97,7 +97,7 @@ class RanksCommunities(RanksBase):
         self.assertEqual({x for r in rounds for x in r["lambda"] if x is not None}, {0.7})
 
     def test_history_fedavg_overwrite(self):
-        self.same_with_communities(model__encoder="lstm", aggregation__divergence="fedavg", federation__client_start="overwrite",
+        self.same_with_communities(model__encoder="lstm", model__mean="linear", aggregation__divergence="fedavg", federation__client_start="overwrite",
                                    aggregation__similarity="cosine-of-means", **HISTORY)
 
     def test_pooled_mmd(self):

@@ -104,6 +104,7 @@ inline gpu::Encoder encoder_of(const reference::Kernel& kernel) {
   e.kind = kernel.deep ? gpu::EncoderKind::kDeepKernel : gpu::EncoderKind::kRbf;
   e.width = static_cast<int>(kernel.width);
   e.inputs = kernel.deep ? 1 + 2 * static_cast<int>(kernel.periods.size()) : 1;
+  e.linear_mean = kernel.linear_mean;
   return gpu::make_encoder(e);
 }
 

@@ -48,14 +48,17 @@ struct MatrixOf {
 };
 using Matrix = MatrixOf<double>;
 
-/// Embedding and kernel (1.2, 1.7). Weights: [W column by column (inputs x width), b (width), log r, log l].
+/// Embedding, kernel and prior mean (1.2, 1.7). Weights: [W column by column (inputs x width), b (width), a (width,
+/// where the mean is linear), log r, log l].
 struct Kernel {
   bool deep = true;  ///< false: h(t) = t
   std::size_t width = 1;
   double window = 100;
   std::vector<std::pair<double, double>> periods;  ///< angular frequency, phase
+  bool linear_mean = false;
 
-  std::size_t parameters() const { return (deep ? width * (2 + 2 * periods.size()) : 0) + 2; }
+  std::size_t slopes() const { return linear_mean ? width : 0; }
+  std::size_t parameters() const { return (deep ? width * (2 + 2 * periods.size()) : 0) + slopes() + 2; }
 
   template <class T>
   std::vector<T> embed(const std::vector<T>& w, double t) const {
@@ -71,6 +74,15 @@ struct Kernel {
       h.push_back(tanh(sum + w[input * width + d]));
     }
     return h;
+  }
+
+  /// a'h(t)
+  template <class T>
+  T prior_mean(const std::vector<T>& w, double t) const {
+    const auto h = embed(w, t);
+    T sum = 0;
+    for (std::size_t d = 0; d < slopes(); ++d) sum = sum + w[parameters() - 2 - slopes() + d] * h[d];
+    return sum;
   }
 
   /// kappa(a, b), one row per a.
@@ -161,7 +173,8 @@ inline Matrix solve(Matrix a, Matrix b) {
 template <class T>
 struct ForwardOf {
   MatrixOf<T> kzz, l, k, v;       ///< [M x M], [M x M], [M x n], [M x n]
-  std::vector<T> mean, variance;  ///< of f, the prior mean nu included
+  std::vector<T> prior_mean;      ///< nu + a'h
+  std::vector<T> mean, variance;  ///< of f
 };
 using Forward = ForwardOf<double>;
 
@@ -176,7 +189,8 @@ ForwardOf<T> forward(const Client& c, const Realisation& r, const std::vector<T>
   out.v = forward_substitution(out.l, out.k);
   const std::size_t m = r.inducing.size();
   for (std::size_t n = 0; n < r.time.size(); ++n) {
-    T mu = c.offset, s = variance;
+    out.prior_mean.push_back(T(c.offset) + c.kernel.prior_mean(w, r.time[n]));
+    T mu = out.prior_mean.back(), s = variance;
     for (std::size_t i = 0; i < m; ++i) {
       mu = mu + out.v(i, n) * T(r.v_mean[i]);
       s = s - out.v(i, n) * out.v(i, n);
@@ -266,7 +280,7 @@ inline Step step(const Client& client) {
       for (std::size_t n = 0; n < r.time.size(); ++n)
         for (std::size_t i = 0; i < m; ++i) {
           for (std::size_t j = 0; j < m; ++j) precision(i, j) += f.v(i, n) * a.alpha[n] * f.v(j, n) / samples;
-          right(i, m) += f.v(i, n) * (a.beta[n] - a.alpha[n] * client.offset) / samples;
+          right(i, m) += f.v(i, n) * (a.beta[n] - a.alpha[n] * f.prior_mean[n]) / samples;
         }
     const Matrix solution = solve(precision, right);
     Matrix cov(m, m);

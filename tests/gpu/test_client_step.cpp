@@ -19,14 +19,17 @@ std::vector<reference::Client> ragged_clients(unsigned seed) {
   RandomClients random(seed);
   const double day = 2 * 3.14159265358979 / 24, week = day / 7;
   const Kernel rbf{false, 1, 100, {}}, one{true, 1, 100, {}}, eight{true, 8, 168, {{day, 0.4}, {week, 1.1}}},
-      wide{true, 32, 100, {}}, wide_periodic{true, 32, 50, {{day, 2}}};
+      wide{true, 32, 100, {}}, wide_periodic{true, 32, 50, {{day, 2}}}, sloping{true, 8, 100, {}, true},
+      trend{false, 1, 2, {}, true};
   return {random.client(rbf, 1, {Size{1, 0, 5}, {2, 1, 9}, {31, 30, 40}}),
           random.client(one, 3, {Size{32, 257, 0}, {2, 0, 3}}),
           random.client(eight, 3, {Size{33, 30, 12}, {50, 1, 7}, {1, 0, 3}}),
           random.client(wide, 1, {}),
           random.client(wide, 1, {Size{50, 600, 100}, {33, 257, 40}, {2, 0, 1}}),
           random.client(rbf, 3, {Size{33, 0, 0}, {50, 600, 40}}),
-          random.client(wide_periodic, 3, {Size{31, 30, 30}, {32, 1, 30}, {1, 30, 1}})};
+          random.client(wide_periodic, 3, {Size{31, 30, 30}, {32, 1, 30}, {1, 30, 1}}),
+          random.client(sloping, 3, {Size{20, 300, 31}, {2, 0, 3}, {1, 4, 0}}),
+          random.client(trend, 1, {Size{5, 30, 10}})};
 }
 
 /// Two Choleskys of K with a relative jitter of 1e-3, whose condition number is up to 1e5, may differ by 1e-11 in V.
@@ -149,10 +152,11 @@ TEST(Elbo, rises_at_every_coordinate_update) {
     const test::DenseChoice choice(name);
     for (unsigned seed = 1; seed <= 3; ++seed) {
       RandomClients random(seed);
-      const Kernel rbf{false, 1, 100, {}}, deep{true, 8, 100, {}};
+      const Kernel rbf{false, 1, 100, {}}, deep{true, 8, 100, {}}, sloping{true, 8, 100, {}, true};
       const DeviceBatch device({random.client(rbf, 1, {Size{12, 40, 60}, {5, 0, 20}}),
                                 random.client(deep, 3, {Size{20, 70, 60}}),
-                                random.client(deep, 2, {Size{7, 300, 200}, {9, 2, 30}, {1, 1, 5}})});
+                                random.client(deep, 2, {Size{7, 300, 200}, {9, 2, 30}, {1, 1, 5}}),
+                                random.client(sloping, 2, {Size{12, 60, 50}, {3, 0, 20}})});
       device.forward();
       const gpu::Exec exec;
       auto before = elbo_now(device);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "model/client.hpp"
@@ -10,8 +11,10 @@
 
 namespace fedpp::test {
 
-inline model::Embedding small_encoder(gpu::EncoderKind kind = gpu::EncoderKind::kDeepKernel) {
+inline model::Embedding small_encoder(gpu::EncoderKind kind = gpu::EncoderKind::kDeepKernel,
+                                      const std::string& mean = "constant") {
   config::Model model;
+  model.mean = mean;
   model.encoder = gpu::encoder_family(kind).name();
   model.width = 8;
   return model::make_embedding(model, {});
@@ -44,9 +47,9 @@ inline model::Client small_client(std::int64_t id, gpu::EncoderKind kind = gpu::
 }
 
 /// A client of any encoder; a history encoder finds each realisation's events as one stream.
-inline model::Client history_client(std::int64_t id, gpu::EncoderKind kind) {
+inline model::Client history_client(std::int64_t id, gpu::EncoderKind kind, const std::string& mean = "constant") {
   std::mt19937_64 engine(static_cast<std::uint64_t>(id) + 71);
-  const auto embedding = small_encoder(kind);
+  const auto embedding = small_encoder(kind, mean);
   std::vector<data::Realisation> realisations;
   for (int i = 0; i < 3; ++i) {
     auto r = random_realisation(engine, 20 + 10 * i + static_cast<int>(id), 40);

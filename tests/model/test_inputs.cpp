@@ -94,3 +94,16 @@ TEST(InitialPrior, of_a_history_encoder_is_in_units_of_its_start) {
   }
   EXPECT_TRUE(std::isfinite(prior.mean.back()));
 }
+
+TEST(InitialPrior, of_a_linear_mean_has_flat_slopes_before_the_kernels_parameters) {
+  config::Model options;
+  options.width = 4;
+  options.prior_sd = 0.2;
+  const auto constant = model::initial_prior(options, model::make_embedding(options, {}), 3);
+  options.mean = "linear";
+  const auto linear = model::initial_prior(options, model::make_embedding(options, {}), 3);
+  auto with_slopes = constant.mean;
+  with_slopes.insert(with_slopes.end() - 2, 4, 0.0);
+  EXPECT_EQ(linear.mean, with_slopes);
+  EXPECT_EQ(std::vector<double>(linear.sd.end() - 6, linear.sd.end() - 2), std::vector<double>(4, 0.2));
+}

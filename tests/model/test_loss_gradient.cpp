@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include "model/clients.hpp"
 #include "model/loss_gradient.hpp"
@@ -16,11 +18,12 @@ model::LocalOptions loss_options() {
 }
 
 /// Clients after a round, so that q(v), m and nu are those of other weights.
-std::vector<model::Client> trained(const std::vector<int>& ids, gpu::EncoderKind kind) {
+std::vector<model::Client> trained(const std::vector<int>& ids, gpu::EncoderKind kind,
+                                   const std::string& mean = "constant") {
   std::vector<model::Client> clients;
   for (const int id : ids)
     clients.push_back(kind == gpu::EncoderKind::kDeepKernel ? test::small_client(id, kind)
-                                                            : test::history_client(id, kind));
+                                                            : test::history_client(id, kind, mean));
   config::Model model;
   std::vector<model::Client*> participants;
   for (auto& client : clients) participants.push_back(&client);
@@ -46,10 +49,10 @@ model::WeightPosterior elsewhere(const model::Client& client) {
   return weights;
 }
 
-class LossGradients : public testing::TestWithParam<gpu::EncoderKind> {};
+class LossGradients : public testing::TestWithParam<std::pair<gpu::EncoderKind, std::string>> {};
 
 TEST_P(LossGradients, are_the_differences_of_the_loss_under_the_same_draws) {
-  const auto clients = trained({1, 2}, GetParam());
+  const auto clients = trained({1, 2}, GetParam().first, GetParam().second);
   model::LossGradient loss(pointers(clients), loss_options());
   std::vector<model::WeightPosterior> weights;
   for (const auto& client : clients) weights.push_back(elsewhere(client));
@@ -58,7 +61,7 @@ TEST_P(LossGradients, are_the_differences_of_the_loss_under_the_same_draws) {
   for (std::size_t k = 0; k < clients.size(); ++k) {
     EXPECT_DOUBLE_EQ(here[k].value, held[k].value);
     const std::size_t p = weights[k].mean.size();
-    for (const std::size_t j : {std::size_t{0}, p / 3, p / 2, p - 2, p - 1})
+    for (const std::size_t j : {std::size_t{0}, p / 3, p / 2, p - 3, p - 2, p - 1})  // p - 3: a slope of a linear mean
       for (const bool of_sd : {false, true}) {
         const auto moved = [&](double by) {
           auto others = weights;
@@ -75,7 +78,8 @@ TEST_P(LossGradients, are_the_differences_of_the_loss_under_the_same_draws) {
 }
 
 INSTANTIATE_TEST_SUITE_P(encoders, LossGradients,
-                         testing::Values(gpu::EncoderKind::kDeepKernel, gpu::EncoderKind::kLstm));
+                         testing::Values(std::pair{gpu::EncoderKind::kDeepKernel, "constant"},
+                                         std::pair{gpu::EncoderKind::kLstm, "linear"}));
 
 TEST(Loss, is_the_negative_elbo_that_an_epoch_reports_up_to_its_draws) {
   const auto clients = trained({2}, gpu::EncoderKind::kDeepKernel);

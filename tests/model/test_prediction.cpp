@@ -241,12 +241,19 @@ TEST(Profiling, every_kernel_is_labelled_by_component_and_step) {
 
 /// The band's variances against a plain solve of the joint precision of (nu, log m, v): the priors'
 /// diag(2^-2, 10^-2, I) + sum omega lambda g g', g = ((1 - sigma), 1, (1 - sigma) V).
-TEST(Predict, bands_take_the_expected_information_of_the_data_with_nu_and_m_unknown) {
-  const auto encoder = test::small_encoder(gpu::EncoderKind::kRbf);
+/// Slopes of a linear prior mean are weights, known here: they move the mean and stay out of the directions.
+class Bands : public testing::TestWithParam<std::string> {};
+
+TEST_P(Bands, take_the_expected_information_of_the_data_with_nu_and_m_unknown) {
+  const auto encoder = test::small_encoder(gpu::EncoderKind::kRbf, GetParam());
   const int m = 6;
   const double lengthscale = 20, variance = 1.5, jitter = 1e-6;
   const Client client = model::make_client(0, encoder, {simulated(7)}, m, 1.0);
-  const model::WeightPosterior prior{{std::log(variance), std::log(lengthscale)}, {1e-12, 1e-12}};
+  model::WeightPosterior prior{{std::log(variance), std::log(lengthscale)}, {1e-12, 1e-12}};
+  if (GetParam() == "linear") {
+    prior.mean.insert(prior.mean.begin(), 0.03);
+    prior.sd.insert(prior.sd.begin(), 1e-12);
+  }
   PredictionOptions options;
   options.model.jitter = jitter;
   options.samples = 1;
@@ -314,6 +321,9 @@ TEST(Predict, bands_take_the_expected_information_of_the_data_with_nu_and_m_unkn
     EXPECT_GT(wide.variance[n], narrow.variance[n]);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(means, Bands, testing::Values("constant", "linear"),
+                         [](const auto& info) { return info.param; });
 
 /// Evenly spaced events: without a prior nu runs away, sigma(f) is 1 everywhere and the band that of a constant rate,
 /// of log-width 2 * 1.645 / sqrt(25) = 0.66, though m sigma(f) with the same prior of f may well vary.
