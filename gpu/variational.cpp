@@ -69,7 +69,7 @@ void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
 }
 
 /// Per realisation and slab of entries: the sum of its tiles' shares, in the first tile's place.
-void add_tiles(const Exec& exec, const Batch& b, const Fields& f) {
+void add_systems(const Exec& exec, const Batch& b, const Fields& f) {
   const int parts = slabs(static_cast<Index>(b.most_inducing) * b.most_inducing);
   Kokkos::parallel_for(
       "fedpp::variational::add_tiles"_label, team_policy(exec, b.realisations * parts),
@@ -142,7 +142,7 @@ Cost variational_cost(const ClientExtent& c, const RealisationExtent& r) {
 void update_variational(const Exec& exec, const Batch& batch, const Fields& fields) {
   with_dense([&]<class D>() {
     with_precision(batch, [&]<class Real>() { accumulate<D, Real>(exec, batch, fields); });
-    add_tiles(exec, batch, fields);
+    add_systems(exec, batch, fields);
     solve<D>(exec, batch, fields);
   });
 }
