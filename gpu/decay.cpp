@@ -154,15 +154,13 @@ void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Wor
         const double* by_sums = piece.weights + kSums + static_cast<Index>(e.inputs - 1) * e.width;
         D::gemm(member, Op::kTranspose, Op::kNone, kSums, piece.n, e.width, 1.0, by_sums, e.width, z_adjoint, e.width,
                 0.0, sums_adjoint, kSums);
-        team_for(member, kSums, [=](Index s) {
-          double total = 0;
-          for (int n = 0; n < piece.n; ++n) {
-            double sum, slope;
-            seen.at(n, static_cast<int>(s), sum, slope);
-            total += sums_adjoint[s + static_cast<Index>(n) * kSums] * slope / (1 + sum);
-          }
-          gradient[s] = total;
-        });
+        team_column_sums(
+            member, piece.n, kSums, [=](int s, const double* sums) { gradient[s] = sums[0]; },
+            [=](int n, int s) {
+              double sum, slope;
+              seen.at(n, s, sum, slope);
+              return sums_adjoint[s + static_cast<Index>(n) * kSums] * slope / (1 + sum);
+            });
       });
 }
 
