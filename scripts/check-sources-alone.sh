@@ -4,7 +4,7 @@
 # (precompiled, for all sources alike: whether a source names <vector> is not asked), so that a source takes under a second. Parses, builds nothing. Needs Clang 19.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-clang=clang++-19
+clang="clang++-19"
 command -v $clang >/dev/null || { echo "check-sources-alone: clang++-19 is missing (Debian: apt-get install clang-19)" >&2; exit 1; }
 build=build/alone
 cmake --preset cpu -B $build -DFEDPP_BUILD_TESTS=OFF >/dev/null
