@@ -1,6 +1,7 @@
 #include "gpu/expectation.hpp"
 
 #include "gpu/elementary.hpp"
+#include "gpu/team.hpp"
 
 namespace fedpp::gpu {
 

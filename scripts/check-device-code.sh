@@ -22,5 +22,5 @@ compile() {
 export -f compile
 export nvcc arch headers objects
 sources=(gpu/*.cpp src/model/*.cpp bench/dense.cpp bench/machine.cpp)
-printf '%s\0' "${sources[@]}" | xargs -0 -n 6 -P "${FEDPP_BUILD_JOBS:-$(nproc)}" bash -c 'compile $$ "$@"' compile
+printf '%s\0' "${sources[@]}" | xargs -0 -n 10 -P "${FEDPP_BUILD_JOBS:-$(nproc)}" bash -c 'compile $$ "$@"' compile
 echo "check-device-code: ${#sources[@]} sources compile for sm_$arch"

@@ -72,10 +72,10 @@ class NextEvent(SameBits):
         self.assertEqual(refused.returncode, 2, refused.stdout + refused.stderr)
         self.assertIn("--until -1: no sequence ends before it", refused.stderr)
         self.assertEqual(list((self.folder / "out").glob("*.csv")), [])
-        predicted = predict(1000)
+        predicted = predict(200)
         self.assertEqual(predicted.returncode, 0, predicted.stderr)
         self.assertNotIn("no futures", predicted.stdout)
-        other_seed = lambda seed: self.start(self.on_ranks(2, "predict", "out", "--futures", 3, "--until", 1000, "--seed", seed))
+        other_seed = lambda seed: self.start(self.on_ranks(2, "predict", "out", "--futures", 3, "--until", 200, "--seed", seed))
         first = self.rows("out/futures.csv")
         self.assertEqual(other_seed(1).returncode, 0)
         self.assertEqual(self.rows("out/futures.csv"), first)  # federation.seed
