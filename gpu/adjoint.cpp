@@ -290,8 +290,8 @@ void collect(const Exec& exec, const Batch& b, const Fields& f) {
 
 }  // namespace
 
-/// prepare: F'F (half), L^-T of it (half). tiles: B V, V alpha V' (half), V rho, row sums of G, h G', h_z G, rho h' and a rho'; reads V,
-/// k, h, writes dJ/dh. finish: B S, L' Lbar (half), products with L^-T and L^-1 (half), h_z G_zz.
+/// prepare: F'F (half), L^-T of it (half). tiles: B V, V alpha V' (half), V rho, row sums of G, h G', h_z G, rho h' and
+/// a rho'; reads V, k, h, writes dJ/dh. finish: B S, L' Lbar (half), products with L^-T and L^-1 (half), h_z G_zz.
 Cost adjoint_cost(const ClientExtent& c, const RealisationExtent& r) {
   const double m = r.inducing, n = r.columns, d = c.encoder.dimension, m3 = m * m * m;
   const Cost prepare{2 * m3, 8 * 3 * m * m};

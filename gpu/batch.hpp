@@ -103,8 +103,8 @@ struct Batch {
     Index weights = 0, posterior = 0, column = 0, vector = 0, square = 0, matrix = 0, embedding = 0,
           inducing_embedding = 0, problem_square = 0, problem_vector = 0, problem_column = 0, problem_point = 0,
           problem_slot = 0, problem_tail = 0, tile_square = 0, tile_vector = 0, task_square = 0, task_vector = 0,
-          task_embedding = 0, task_tail = 0,
-          input = 0, inducing_input = 0, slot = 0, token = 0, token_input = 0, piece_gradient = 0;
+          task_embedding = 0, task_tail = 0, input = 0, inducing_input = 0, slot = 0, token = 0, token_input = 0,
+          piece_gradient = 0;
   } lengths;
 };
 

@@ -22,11 +22,11 @@ enum class EncoderKind : int { kRbf, kDeepKernel, kLstm, kAttention, kDecay };
 /// What fixes the sizes of an encoder.
 struct EncoderShape {
   EncoderKind kind = EncoderKind::kDeepKernel;
-  int width = 32;      ///< H: units of a layer
-  int layers = 2;      ///< L, of a history encoder
-  int inputs = 1;      ///< I: numbers that describe a point
-  int type_width = 0;  ///< A: size of the embedding of a token's type (history encoders; 0: none)
-  int types = 0;       ///< K: event types, where they are embedded
+  int width = 32;            ///< H: units of a layer
+  int layers = 2;            ///< L, of a history encoder
+  int inputs = 1;            ///< I: numbers that describe a point
+  int type_width = 0;        ///< A: size of the embedding of a token's type (history encoders; 0: none)
+  int types = 0;             ///< K: event types, where they are embedded
   bool linear_mean = false;  ///< whether f has the prior mean nu + a'h, not nu alone
 };
 

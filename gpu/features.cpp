@@ -110,7 +110,8 @@ void run_moments(const Exec& exec, const Batch& b, const Fields& f, bool batch_o
 /// h_z'h and L^-1 k, V'V, a'h; reads h, writes k and V.
 Cost features_cost(const ClientExtent& c, const RealisationExtent& r) {
   const double m = r.inducing, n = r.columns, d = c.encoder.dimension;
-  return c.samples * Cost{2 * d * m * n + m * m * n + 2 * m * n + 2 * c.encoder.slopes * n, n * (8 * d + 2 * matrix_bytes(c) * m)};
+  return c.samples *
+         Cost{2 * d * m * n + m * m * n + 2 * m * n + 2 * c.encoder.slopes * n, n * (8 * d + 2 * matrix_bytes(c) * m)};
 }
 
 /// F V, two scalar products a column; reads V, writes mean and variance.

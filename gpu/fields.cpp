@@ -98,7 +98,8 @@ Index field_doubles(const ClientExtent& client, const RealisationExtent& realisa
   total +=
       s * encoder_family(client.encoder.kind).workspace(client.encoder, tokens, streams, n + m, pieces, with_gradient);
   if (with_gradient)
-    total += s * (m * m + m + d * m + d * n + tiles * (m * m + 2 * m + d * m + client.encoder.tail()) + client.encoder.tail() + pieces * client.encoder.weights());
+    total += s * (m * m + m + d * m + d * n + tiles * (m * m + 2 * m + d * m + client.encoder.tail()) +
+                  client.encoder.tail() + pieces * client.encoder.weights());
   return total;
 }
 

@@ -1,4 +1,5 @@
-// The closed-form update of q(v) (spec 1.4): Sigma_v^-1 = I + E_w[V alpha V'], mu_v = Sigma_v E_w[V (beta - alpha (nu + a'h))].
+// The closed-form update of q(v) (spec 1.4): Sigma_v^-1 = I + E_w[V alpha V'], mu_v = Sigma_v E_w[V (beta - alpha (nu +
+// a'h))].
 #include "gpu/cost.hpp"
 #include "gpu/dense.hpp"
 #include "gpu/kernels.hpp"
@@ -7,8 +8,8 @@ namespace fedpp::gpu {
 
 namespace {
 
-// Per team: V alpha [M x T] in V's precision, one sample's V (beta - alpha mean) [M] and, in mixed precision, V alpha V'
-// [M x M].
+// Per team: V alpha [M x T] in V's precision, one sample's V (beta - alpha mean) [M] and, in mixed precision, V alpha
+// V' [M x M].
 template <class Real>
 KOKKOS_INLINE_FUNCTION Index accumulate_scratch(const Batch& b) {
   const Index m = b.most_inducing;
