@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/dump.hpp"
+#include "config/effects.hpp"
 #include "config/error.hpp"
 #include "config/read.hpp"
 
@@ -27,8 +28,9 @@ int show_config(const ShowConfigOptions& options) {
   if (options.config_file.empty() && !options.overrides.empty()) {
     throw UserError("--set needs a configuration file here: fedpp config CONFIG.toml --set ...");
   }
-  const config::Config config =
+  config::Config config =
       options.config_file.empty() ? config::Config{} : config::read(options.config_file, options.overrides).config;
+  config::reset_keys_without_effect(config);  // which a file that is read again must not have
   fmt::print("{}", config::dump(config));
   return kSuccess;
 }

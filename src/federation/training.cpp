@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "config/dump.hpp"
+#include "config/effects.hpp"
 #include "config/error.hpp"
 #include "config/notes.hpp"
 #include "config/version.hpp"
@@ -30,8 +31,9 @@ namespace fedpp::federation {
 
 namespace {
 
-/// Beside the results.
-void archive_configuration(const config::Config& config, mpi::Communicator& world) {
+/// Beside the results, for a user to give again: what an override left without effect would be refused in a file.
+void archive_configuration(config::Config config, mpi::Communicator& world) {
+  config::reset_keys_without_effect(config);
   mpi::together(world, [&] {
     if (world.is_root()) io::write_file(config.output.directory + "/config.toml", config::dump(config));
   });

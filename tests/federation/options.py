@@ -49,6 +49,17 @@ class Settings(SameBits):
         self.assertEqual(start, self.result("again")["theta"])  # theta stays the prior that everybody started from
         self.assertEqual(self.result("all")["scores"]["models"][0]["name"], "local only")
 
+    def test_a_runs_own_configuration_can_be_given_again(self):
+        self.deck(aggregation__divergence="mmd", aggregation__mmd_bandwidth=0.5, **PER_SEQUENCE)
+        changes = ["--set", "aggregation.divergence=kl", "--set", "federation.rounds=1"]  # takes the bandwidth its effect
+        self.train(2, "out", *changes)
+        again = self.start([FEDPP, "train", "out/config.toml", "--validate-only"])
+        self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
+        shown = self.start([FEDPP, "config", "run.toml", *changes[:2]])
+        (self.folder / "shown.toml").write_text(shown.stdout)
+        again = self.start([FEDPP, "train", "shown.toml", "--validate-only"])
+        self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
+
     def test_windows_tables(self):
         self.write("train.csv", data_set(24))
         rows = "".join(f"{s},-10,{20 + s % 3}\n{s},25,60\n" for s in range(24)) + "99,-10,60\n"
