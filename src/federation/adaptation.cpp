@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "config/dump.hpp"
 #include "config/error.hpp"
 #include "federation/checkpoint_groups.hpp"
+#include "federation/configuration_changes.hpp"
 #include "model/local_update.hpp"
 #include "mpi/turns.hpp"
 
@@ -51,18 +51,14 @@ void check_adaptable(const CheckpointHeader& header, const config::Config& confi
                     "in its folder writes a checkpoint that has it ('fedpp train {1}/config.toml --out {1} "
                     "--resume --set federation.rounds={2}')",
                     header.path, folder.empty() ? "." : folder.string(), header.next_round + 1));
-  std::vector<std::pair<std::string, std::string>> keys;
-  for (const char* key : {"encoder", "width", "layers", "type_embedding", "periods", "window"})
-    keys.emplace_back("model", key);
-  if (same_clients) keys.insert(keys.end(), {{"data", "clients"}, {"training", "sd_map"}});
-  const auto then = nlohmann::ordered_json::parse(header.configuration);
-  const auto now = config::to_json(config);
-  std::string differences;
-  for (const auto& [section, key] : keys)
-    if (now[section][key] != then[section][key])
-      differences += fmt::format("\n  {}.{} = {} (checkpoint: {})", section, key, now[section][key].dump(),
-                                 then[section][key].dump());
-  if (!differences.empty())
+  std::vector<std::string> keys{"model.encoder",    "model.width", "model.layers",  "model.type_embedding",
+                                "model.time_input", "model.mean",  "model.periods", "model.window"};
+  if (same_clients) keys.insert(keys.end(), {"data.clients", "training.sd_map"});
+  auto changes = changes_since(header.configuration, config);
+  std::erase_if(changes, [&](const ConfigurationChange& change) {
+    return std::find(keys.begin(), keys.end(), change.key) == keys.end();
+  });
+  if (const std::string differences = to_text(changes, /*binding=*/true); !differences.empty())
     throw UserError(fmt::format("the weights in {} belong to another {}:{}\nRestore these values{}.", header.path,
                                 same_clients ? "model or federation" : "model", differences,
                                 same_clients ? ", or fit new clients without --continue" : ""));

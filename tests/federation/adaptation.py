@@ -134,6 +134,7 @@ class NewClients(Adapting):
         self.trained(**PER_SEQUENCE)
         self.refused("--set data.train=", "no training data", "--continue")  # the old clients' files are not the new ones'
         self.refused("model.width = 6", "checkpoint: 5", arguments=[*NEW, "--set", "model.width=6"])
+        self.refused('model.mean = "linear"', 'checkpoint: "constant"', arguments=[*NEW, "--set", "model.mean=linear"])
         self.refused("model.encoder", "checkpoint: \"deep-kernel\"", arguments=[*NEW, "--set", "model.encoder=rbf"])
         self.refused("federation.mode", arguments=[*NEW, "--set", "federation.mode=federated"])
         self.refused("federation.rounds = 0", arguments=[*NEW, "--rounds", "0"])
