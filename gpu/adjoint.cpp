@@ -70,7 +70,7 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         const int client = b.client(i), problem = b.problem(i) + sample, p = b.parameters(client);
         const Encoder& encoder = b.encoder(client);
         const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile), d = encoder.dimension;
-        const double* w = f.weights.data() + b.weights(client) + static_cast<Index>(sample) * p;
+        const double* w = weights_of(b, f, client, sample);
         const double variance = math::exp(w[p - 2]);
         const double inverse_square = math::exp(-2 * w[p - 1]);  // 1 / l^2
         const double offset = f.offset(client);
@@ -152,8 +152,9 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
 /// Per problem and slab of entries: the sum of what tiles() left of the mini-batch's tiles, in the place of the first
 /// tile's.
 void add_tiles(const Exec& exec, const Batch& b, const Fields& f) {
-  const int widest = b.most_inducing > b.most_width ? b.most_inducing : b.most_width;
-  const int parts = slabs(static_cast<Index>(b.most_inducing) * widest);
+  const Index m = b.most_inducing, d = b.most_width, tail = d + 2;
+  const Index matrix = m * (m > d ? m : d);
+  const int parts = slabs(matrix > tail ? matrix : tail);
   Kokkos::parallel_for(
       "fedpp::adjoint::add_tiles"_label, team_policy(exec, b.problems * parts), KOKKOS_LAMBDA(const Member& member) {
         const int problem = member.league_rank() / parts, slab = member.league_rank() % parts;
@@ -194,7 +195,7 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
         const Encoder& encoder = b.encoder(client);
         const int m = b.inducing(i), d = encoder.dimension;
         const Index mm = static_cast<Index>(m) * m;
-        const double* w = f.weights.data() + b.weights(client) + static_cast<Index>(sample) * p;
+        const double* w = weights_of(b, f, client, sample);
         const double inverse_square = math::exp(-2 * w[p - 1]);
         const double* l = f.factor.data() + b.problem_square(problem);
         const double* inverse = f.inverse.data() + b.problem_square(problem);

@@ -40,10 +40,6 @@ struct Work {
   }
 };
 
-KOKKOS_INLINE_FUNCTION const double* weights_of(const Batch& b, const Fields& f, int client, int sample) {
-  return f.weights.data() + b.weights(client) + static_cast<Index>(sample) * b.encoder(client).parameters();
-}
-
 /// A block of tokens for one sample.
 struct TokenBlock {
   int client, sample, stream, realisation, first, n, tokens;

@@ -96,7 +96,8 @@ void update_offset(const Exec& exec, const Batch& b, const Fields& f, double pre
         const int client = member.league_rank();
         const double residual = client_sum(member, b, f, client, kSumResidual);
         const double alpha = client_sum(member, b, f, client, kSumAlpha);
-        if (member.team_rank() == 0 && alpha + precision > 0) f.offset(client) = residual / (alpha + precision);
+        if (member.team_rank() == 0 && alpha + precision > 0)
+          f.offset(client) = (residual + precision * f.offset_center(client)) / (alpha + precision);
       });
 }
 

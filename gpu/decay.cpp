@@ -48,8 +48,7 @@ void remember(const Exec& exec, const Batch& b, const Fields& f, const Work& k, 
         const int stream = k.stream(member.league_rank()), sample = k.sample(member.league_rank());
         const int i = b.stream_realisation(stream), client = b.client(i), inputs = b.encoder(client).inputs;
         if (batch_only && !in_mini_batch(b, f, i)) return;
-        const double* log_rate =
-            f.weights.data() + b.weights(client) + static_cast<Index>(sample) * b.encoder(client).parameters();
+        const double* log_rate = weights_of(b, f, client, sample);
         const double* input = f.token_input.data() + b.stream_input(stream);
         double* memory =
             k.memory.data() + (b.problem_slot(b.problem(i) + sample) + b.stream_slot(stream)) * kSlotDoubles;

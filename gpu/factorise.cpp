@@ -24,7 +24,7 @@ void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit,
         const Encoder& encoder = b.encoder(client);
         const int m = b.inducing(i);
         const int p = b.parameters(client);
-        const double* w = f.weights.data() + b.weights(client) + static_cast<Index>(b.problem_sample(problem)) * p;
+        const double* w = weights_of(b, f, client, b.problem_sample(problem));
         const double variance = math::exp(w[p - 2]), lengthscale = math::exp(w[p - 1]);
         const double* h = f.inducing_embedding.data() + b.inducing_embedding(problem);  // [D x M]
         double* k = f.kzz.data() + b.problem_square(problem);                           // [M x M]

@@ -27,19 +27,21 @@ void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_
         const Encoder& encoder = b.encoder(client);
         const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile), d = encoder.dimension;
         const int p = b.parameters(client);
-        const double* w = f.weights.data() + b.weights(client) + static_cast<Index>(sample) * p;
+        const double* w = weights_of(b, f, client, sample);
         const double* h = f.embedding.data() + b.embedding(problem) + static_cast<Index>(first) * d;        // [D x T]
         Real* kept_k = columns<Real>(f.k, f.k_single) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
         Real* kept_v = columns<Real>(f.v, f.v_single) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
         const double variance = math::exp(w[p - 2]);
         const double* slopes = w + encoder.weights();
-        double* prior_mean = f.prior_mean.data() + b.problem_column(problem) + first;
+        double* trend = f.trend.data() + b.problem_column(problem) + first;
         double* unexplained = f.unexplained.data() + b.problem_column(problem) + first;
-        team_for(member, n, [=](Index c) { prior_mean[c] = 0; });
+        // A column's threads are not the same in loops of different shapes: it is written by one of the two.
         if (encoder.slopes > 0)
           team_column_sums(
-              member, d, n, [=](int c, const double* sum) { prior_mean[c] = sum[0]; },
+              member, d, n, [=](int c, const double* sum) { trend[c] = sum[0]; },
               [=](int r, int c) { return slopes[r] * h[r + static_cast<Index>(c) * d]; });
+        else
+          team_for(member, n, [=](Index c) { trend[c] = 0; });
         Scratch scratch(member, features_scratch<Real>(b));
         const Index entries = static_cast<Index>(m) * n;
         double* k = place_for<double>(entries, kept_k, scratch);
@@ -83,7 +85,7 @@ void run_moments(const Exec& exec, const Batch& b, const Fields& f, bool batch_o
         const Real* v = columns<Real>(f.v, f.v_single) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
         const double* mu = f.v_mean.data() + b.vector(i);
         const double* unexplained = f.unexplained.data() + b.problem_column(problem) + first;
-        const double* prior_mean = f.prior_mean.data() + b.problem_column(problem) + first;
+        const double* trend = f.trend.data() + b.problem_column(problem) + first;
         double* mean = f.projection.data() + b.problem_column(problem) + first;
         double* s = f.variance.data() + b.problem_column(problem) + first;
         Scratch scratch(member, moments_scratch<Real>(b));
@@ -94,7 +96,7 @@ void run_moments(const Exec& exec, const Batch& b, const Fields& f, bool batch_o
         team_column_sums(
             member, m, n,
             [=](int c, const double* sums) {
-              mean[c] = prior_mean[c] + sums[0];
+              mean[c] = trend[c] + sums[0];
               s[c] = unexplained[c] + sums[1];
             },
             [=](int r, int c) { return v[r + static_cast<Index>(c) * m] * mu[r]; },

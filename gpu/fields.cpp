@@ -31,6 +31,7 @@ Fields make_fields(const Batch& batch, bool with_gradient) {
   f.v_divergence = Array<double>("v_divergence", batch.realisations);
   f.rate = Array<double>("rate", batch.clients);
   f.offset = Array<double>("offset", batch.clients);
+  f.offset_center = Array<double>("offset_center", batch.clients);
   f.inducing_embedding = doubles("inducing_embedding", n.inducing_embedding);
   f.kzz = doubles("kzz", n.problem_square);
   f.factor = doubles("factor", n.problem_square);
@@ -47,7 +48,7 @@ Fields make_fields(const Batch& batch, bool with_gradient) {
     f.v = doubles("v", n.matrix);
   }
   f.unexplained = doubles("unexplained", n.problem_column);
-  f.prior_mean = doubles("prior_mean", n.problem_column);
+  f.trend = doubles("trend", n.problem_column);
   f.projection = doubles("projection", n.problem_column);
   f.variance = doubles("variance", n.problem_column);
   for (auto* a : {&f.c, &f.xi, &f.alpha, &f.beta, &f.lambda}) *a = doubles("augmentation", n.column);

@@ -34,10 +34,11 @@ struct Fields {
   Array<double> mean, sd;        // [posterior] r, delta
   Array<double> noise, weights;  // [weights]   eps, w = r + delta eps          (draw_weights)
   // variational posterior of the latent function, rate bound, prior mean
-  Array<double> v_mean;        // [vector]    mu_v                              (update_variational)
-  Array<double> v_factor;      // [square]    F lower, Sigma_v = F' F           (update_variational)
-  Array<double> v_divergence;  // [realisation] KL[q(v) || N(0, I)]             (elbo)
-  Array<double> rate, offset;  // [client]    m, nu                             (update_rate, update_offset)
+  Array<double> v_mean;         // [vector]    mu_v                              (update_variational)
+  Array<double> v_factor;       // [square]    F lower, Sigma_v = F' F           (update_variational)
+  Array<double> v_divergence;   // [realisation] KL[q(v) || N(0, I)]             (elbo)
+  Array<double> rate, offset;   // [client]    m, nu                             (update_rate, update_offset)
+  Array<double> offset_center;  // [client]    mean of nu's prior, where update_offset() gets one; starts at 0
   // kernel matrices
   Array<double> inducing_embedding;    // [inducing_embedding] h(z)                 (embed)
   Array<double> kzz, factor, inverse;  // [problem_square] K(z,z) with jitter, L, L^-1    (factorise)
@@ -49,7 +50,7 @@ struct Fields {
   Array<float> k_single, v_single;  // [matrix] instead of them in mixed precision
   // moments
   Array<double> unexplained;                 // [problem_column] kappa_nn - V'V >= 0          (features)
-  Array<double> prior_mean;                  // [problem_column] a'h, 0 without slopes        (features)
+  Array<double> trend;                       // [problem_column] a'h, 0 without slopes        (features)
   Array<double> projection;                  // [problem_column] a'h + V' mu_v: mean of f less nu   (moments)
   Array<double> variance;                    // [problem_column] s                            (moments)
   Array<double> c, xi, alpha, beta, lambda;  // [column]                          (augment)
@@ -72,6 +73,11 @@ struct Fields {
   Array<double> piece_gradient;                                 // [piece_gradient] by w~, of a piece
   Array<double> gradient;  // [weights]   dJ/dw per sample, summed over realisations
 };
+
+/// w [P] of a client's sample.
+KOKKOS_INLINE_FUNCTION const double* weights_of(const Batch& b, const Fields& f, int client, int sample) {
+  return f.weights.data() + b.weights(client) + static_cast<Index>(sample) * b.parameters(client);
+}
 
 /// k or V in the precision that the batch has it in: Real is float in mixed precision, double else.
 template <class Real>

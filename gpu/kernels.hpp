@@ -54,7 +54,7 @@ void update_variational(const Exec& exec, const Batch& batch, const Fields& fiel
 /// m (1.4), with its floor.
 void update_rate(const Exec& exec, const Batch& batch, const Fields& fields);
 
-/// nu (1.4); with a prior N(0, 1 / precision) on it where `precision` > 0.
+/// nu (1.4); with a prior N(fields.offset_center, 1 / precision) on it where `precision` > 0.
 void update_offset(const Exec& exec, const Batch& batch, const Fields& fields, double precision = 0);
 
 /// ELBO per client (1.5), without the weights' divergence, from the last augment(with_bound).

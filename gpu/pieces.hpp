@@ -34,7 +34,7 @@ struct Piece {
     const Index first = b.piece_first(piece);
     const Encoder& e = b.encoder(client);
     const bool inducing = tile < 0;
-    weights = f.weights.data() + b.weights(client) + static_cast<Index>(sample) * e.parameters();
+    weights = weights_of(b, f, client, sample);
     input =
         (inducing ? f.inducing_input.data() + b.inducing_input(realisation) : f.input.data() + b.input(realisation)) +
         first * e.inputs;

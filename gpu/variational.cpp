@@ -59,9 +59,9 @@ void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
             const Index at = r + static_cast<Index>(c) * m;
             scaled[at] = static_cast<Real>(v[at] * alpha[c]);
           });
-          const double* prior_mean = f.prior_mean.data() + b.problem_column(b.problem(i) + s) + first;
+          const double* trend = f.trend.data() + b.problem_column(b.problem(i) + s) + first;
           team_matrix_vector(
-              member, m, n, v, m, [=](int c) { return beta[c] - alpha[c] * (offset + prior_mean[c]); }, product);
+              member, m, n, v, m, [=](int c) { return beta[c] - alpha[c] * (offset + trend[c]); }, product);
           member.team_barrier();
           team_for(member, m, [=](Index r) { vector[r] = share * product[r] + (s == 0 ? 0 : vector[r]); });
           add_square<D>(member, m, n, share, s == 0, v, scaled, part, square);
@@ -73,7 +73,7 @@ void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
 void add_systems(const Exec& exec, const Batch& b, const Fields& f) {
   const int parts = slabs(static_cast<Index>(b.most_inducing) * b.most_inducing);
   Kokkos::parallel_for(
-      "fedpp::variational::add_tiles"_label, team_policy(exec, b.realisations * parts),
+      "fedpp::variational::add_systems"_label, team_policy(exec, b.realisations * parts),
       KOKKOS_LAMBDA(const Member& member) {
         const int i = member.league_rank() / parts, slab = member.league_rank() % parts;
         const int first = b.tile_begin(i), tiles = b.tile_begin(i + 1) - first;

@@ -56,8 +56,8 @@ void add_expectations(const gpu::Exec& exec, const gpu::Array<double>& mean, con
 }
 
 /// The same arrays, but projections are V' mu_v alone.
-gpu::Fields without_prior_mean(gpu::Fields fields) {
-  fields.prior_mean = gpu::Array<double>("no_prior_mean", fields.prior_mean.extent(0));
+gpu::Fields without_trend(gpu::Fields fields) {
+  fields.trend = gpu::Array<double>("no_trend", fields.trend.extent(0));
   return fields;
 }
 
@@ -85,7 +85,7 @@ std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const Client
   gpu::to_host(trained.fields().offset, offsets);
   std::array<std::vector<double>, 2> moved;
   if (level != nullptr) {
-    const gpu::Fields direction = without_prior_mean(f);
+    const gpu::Fields direction = without_trend(f);
     for (const int i : {0, 1}) {
       Kokkos::deep_copy(exec, f.v_mean, level->direction[i]);
       gpu::moments(exec, b, direction);
@@ -124,11 +124,45 @@ std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const Client
   return result;
 }
 
+/// visit(client, column, mean over the samples of the weights) of values [S][N+Q] of each realisation in turn.
+template <class Visit>
+void for_each_column(const ClientBatch& trained, int clients, int samples, const std::vector<double>& values,
+                     const Visit& visit) {
+  std::size_t column = 0, at = 0;
+  for (int k = 0; k < clients; ++k)
+    for (int i = trained.realisation_begin(k); i < trained.realisation_begin(k + 1); ++i) {
+      const std::size_t n = trained.columns(i);
+      for (std::size_t j = 0; j < n; ++j) {
+        double sum = 0;
+        for (int s = 0; s < samples; ++s) sum += values[at + s * n + j] / samples;
+        visit(k, column + j, sum);
+      }
+      column += n;
+      at += n * samples;
+    }
+}
+
+/// The prior of bands is on the level of f, nu + a'h over the windows: nu's is centred on less the mean of a'h.
+void center_offsets(const ClientBatch& trained, int clients, int samples) {
+  const auto& f = trained.fields();
+  std::vector<double> trend, node_weight, sum(clients, 0.0), exposure(clients, 0.0), center;
+  gpu::to_host(f.trend, trend);
+  gpu::to_host(f.node_weight, node_weight);
+  for_each_column(trained, clients, samples, trend, [&](int k, std::size_t c, double mean) {
+    sum[k] += node_weight[c] * mean;
+    exposure[k] += node_weight[c];
+  });
+  for (int k = 0; k < clients; ++k) center.push_back(exposure[k] > 0 ? -sum[k] / exposure[k] : 0.0);
+  Kokkos::deep_copy(f.offset_center, gpu::to_device<double>("offset_center", center));
+}
+
 /// E-steps under nu's prior start no further out than its sd: they come back slowly from where nu ran away.
 void bring_offsets_back(const ClientBatch& trained) {
-  std::vector<double> offset;
+  std::vector<double> offset, center;
   gpu::to_host(trained.fields().offset, offset);
-  for (double& nu : offset) nu = std::clamp(nu, -kOffsetSd, kOffsetSd);
+  gpu::to_host(trained.fields().offset_center, center);
+  for (std::size_t k = 0; k < offset.size(); ++k)
+    offset[k] = std::clamp(offset[k], center[k] - kOffsetSd, center[k] + kOffsetSd);
   Kokkos::deep_copy(trained.fields().offset, gpu::to_device<double>("offset", offset));
 }
 
@@ -136,34 +170,19 @@ void bring_offsets_back(const ClientBatch& trained) {
 LevelUncertainty widen_to_expected_information(const gpu::Exec& exec, const ClientBatch& trained, int clients,
                                                int samples) {
   const auto& b = trained.batch();
-  const gpu::Fields f = without_prior_mean(trained.fields());  // for directions; what E-steps left is with it
+  const gpu::Fields f = without_trend(trained.fields());  // for directions; what E-steps left is with it
   std::vector<double> projection, rate, offset, node_weight, mean;
   gpu::to_host(f.projection, projection);
   gpu::to_host(f.rate, rate);
   gpu::to_host(f.offset, offset);
   gpu::to_host(f.node_weight, node_weight);
   gpu::to_host(f.v_mean, mean);
-  /// visit(client, column, mean projection over the samples of the weights)
-  const auto for_each_column = [&](const auto& visit) {
-    std::size_t column = 0, at = 0;
-    for (int k = 0; k < clients; ++k)
-      for (int i = trained.realisation_begin(k); i < trained.realisation_begin(k + 1); ++i) {
-        const std::size_t n = trained.columns(i);
-        for (std::size_t j = 0; j < n; ++j) {
-          double sum = 0;
-          for (int s = 0; s < samples; ++s) sum += projection[at + s * n + j] / samples;
-          visit(k, column + j, sum);
-        }
-        column += n;
-        at += n * samples;
-      }
-  };
 
   // Expected counts w = omega lambda and slopes d log lambda/d f = 1 - sigma; d log lambda/d log m = 1.
   const std::size_t columns = node_weight.size();
   std::vector<double> count(columns), slope(columns), information(columns);
   std::array<std::vector<double>, 2> response{std::vector<double>(columns), std::vector<double>(columns)};
-  for_each_column([&](int k, std::size_t c, double v) {
+  for_each_column(trained, clients, samples, projection, [&](int k, std::size_t c, double v) {
     const double sigmoid = 1 / (1 + std::exp(-(offset[k] + v)));
     count[c] = node_weight[c] * rate[k] * sigmoid;
     slope[c] = 1 - sigmoid;
@@ -184,7 +203,7 @@ LevelUncertainty widen_to_expected_information(const gpu::Exec& exec, const Clie
     gpu::moments(exec, b, f);
     exec.fence();
     gpu::to_host(f.projection, projection);
-    for_each_column([&](int k, std::size_t c, double moved) {
+    for_each_column(trained, clients, samples, projection, [&](int k, std::size_t c, double moved) {
       if (i == 0) {
         precision[k][0] += information[c] * (1 - moved);
         precision[k][1] += count[c] * slope[c] * (1 - moved);
@@ -235,11 +254,15 @@ LatentPosterior::LatentPosterior(std::vector<const Client*> clients, const Prior
   gpu::factorise(exec, b, f);
   gpu::features(exec, b, f);
   const bool bands = options.bands && options.e_steps > 0;
-  if (bands) bring_offsets_back(trained);
+  const int count = static_cast<int>(fitted.clients.size());
+  if (bands) {
+    exec.fence();
+    center_offsets(trained, count, options.samples);
+    bring_offsets_back(trained);
+  }
   const double offset_precision = bands ? 1 / (kOffsetSd * kOffsetSd) : 0;
   e_steps(exec, b, f, options.e_steps, offset_precision);
   exec.fence();
-  const int count = static_cast<int>(fitted.clients.size());
   if (bands) fitted.level = widen_to_expected_information(exec, trained, count, options.samples);
   std::vector<int> info;
   gpu::to_host(f.info, info);

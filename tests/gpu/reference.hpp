@@ -78,7 +78,7 @@ struct Kernel {
 
   /// a'h(t)
   template <class T>
-  T prior_mean(const std::vector<T>& w, double t) const {
+  T trend(const std::vector<T>& w, double t) const {
     const auto h = embed(w, t);
     T sum = 0;
     for (std::size_t d = 0; d < slopes(); ++d) sum = sum + w[parameters() - 2 - slopes() + d] * h[d];
@@ -173,7 +173,7 @@ inline Matrix solve(Matrix a, Matrix b) {
 template <class T>
 struct ForwardOf {
   MatrixOf<T> kzz, l, k, v;       ///< [M x M], [M x M], [M x n], [M x n]
-  std::vector<T> prior_mean;      ///< nu + a'h
+  std::vector<T> prior_mean;      ///< of f: nu + a'h
   std::vector<T> mean, variance;  ///< of f
 };
 using Forward = ForwardOf<double>;
@@ -189,7 +189,7 @@ ForwardOf<T> forward(const Client& c, const Realisation& r, const std::vector<T>
   out.v = forward_substitution(out.l, out.k);
   const std::size_t m = r.inducing.size();
   for (std::size_t n = 0; n < r.time.size(); ++n) {
-    out.prior_mean.push_back(T(c.offset) + c.kernel.prior_mean(w, r.time[n]));
+    out.prior_mean.push_back(T(c.offset) + c.kernel.trend(w, r.time[n]));
     T mu = out.prior_mean.back(), s = variance;
     for (std::size_t i = 0; i < m; ++i) {
       mu = mu + out.v(i, n) * T(r.v_mean[i]);
@@ -260,7 +260,7 @@ struct Step {
   std::vector<Matrix> v_cov_next;              ///< [realisation]
   std::vector<Vector> v_mean_next;
   double rate_next = 0, offset_next = 0, offset_next_with_prior = 0, elbo = 0;
-  static constexpr double kOffsetPrecision = 0.7;  ///< of the prior in offset_next_with_prior
+  static constexpr double kOffsetPrecision = 0.7, kOffsetCenter = -1.3;  ///< of the prior in offset_next_with_prior
 };
 
 inline Step step(const Client& client) {
@@ -317,7 +317,8 @@ inline Step step(const Client& client) {
   out.rate_next =
       exposure > 0 ? std::fmax(thinned > 0 ? events / thinned : 0, client.least_events / exposure) : client.rate;
   out.offset_next = alpha > 0 ? residual / alpha : client.offset;
-  out.offset_next_with_prior = residual / (alpha + Step::kOffsetPrecision);
+  out.offset_next_with_prior =
+      (residual + Step::kOffsetPrecision * Step::kOffsetCenter) / (alpha + Step::kOffsetPrecision);
   return out;
 }
 

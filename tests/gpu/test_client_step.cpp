@@ -60,6 +60,7 @@ TEST_P(ClientStep, agrees_with_the_reference_on_a_ragged_batch) {
     gpu::update_rate(exec, b, f);
     gpu::update_offset(exec, b, f);
     Pieces v_mean(f.v_mean), v_factor(f.v_factor), rate(f.rate), offset(f.offset);
+    Kokkos::deep_copy(f.offset_center, reference::Step::kOffsetCenter);
     gpu::update_offset(exec, b, f, reference::Step::kOffsetPrecision);
     Pieces offset_with_prior(f.offset);
     for (const int info : host(f.info)) EXPECT_EQ(info, 0);

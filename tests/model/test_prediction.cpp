@@ -325,6 +325,32 @@ TEST_P(Bands, take_the_expected_information_of_the_data_with_nu_and_m_unknown) {
 INSTANTIATE_TEST_SUITE_P(means, Bands, testing::Values("constant", "linear"),
                          [](const auto& info) { return info.param; });
 
+/// The second unit of the embedding is 1 everywhere: a slope on it moves f by a constant, which nu takes back.
+TEST(Predict, bands_do_not_depend_on_a_constant_that_a_linear_mean_adds) {
+  config::Model model;
+  model.width = 2;
+  model.mean = "linear";
+  const auto encoder = model::make_embedding(model, {});
+  const Client client = model::make_client(0, encoder, {simulated(7)}, 6, 1.0);
+  PredictionOptions options;
+  options.samples = 1;
+  options.e_steps = 50;
+  options.bands = true;
+  const auto predict = [&](double constant) {
+    Client from = client;
+    from.state.offset = -constant;  // E-steps then take the same way: what they still lack is no difference
+    const model::WeightPosterior prior{{2, 0, 0.3, 40, 0.5, constant, std::log(1.5), std::log(0.5)},
+                                       std::vector<double>(8, 1e-12)};
+    return model::predict({{&from, {&from.training}}}, prior, options)[0][0][0];
+  };
+  const auto without = predict(0), with = predict(5);
+  for (std::size_t n = 0; n < without.mean.size(); n += 11) {
+    EXPECT_NEAR(with.mean[n], without.mean[n], 1e-6) << n;
+    EXPECT_NEAR(with.variance[n], without.variance[n], 1e-6) << n;
+    EXPECT_NEAR(with.level_variance[n], without.level_variance[n], 1e-6) << n;
+  }
+}
+
 /// Evenly spaced events: without a prior nu runs away, sigma(f) is 1 everywhere and the band that of a constant rate,
 /// of log-width 2 * 1.645 / sqrt(25) = 0.66, though m sigma(f) with the same prior of f may well vary.
 TEST(Predict, bands_of_a_few_even_events_do_not_claim_a_constant) {
