@@ -6,6 +6,21 @@ namespace fedpp::gpu::attention {
 
 namespace {
 
+/// Back through `layer` for n items: from s.x_bar(), the adjoint of x_(l+1), to the part of x_l's that passes by the
+/// attention and to s.qkv(), the adjoint of the items' own q, k, v. s.o() holds o; x is x_l.
+template <class D, class Visible>
+KOKKOS_INLINE_FUNCTION void layer_adjoint(const Member& member, const Attention& a, const double* w, int layer, int n,
+                                          const double* x, int ldx, const AdjointScratch& s, const Keys& keys,
+                                          const Visible& visible, int most, double* items, int item_stride,
+                                          double* gradient) {
+  const int ld = a.width + 1;
+  feed_inside<D>(member, a, w, layer, n, x, ldx, s.o(), ld, s.y(), s.u());
+  feed_forward_adjoint<D>(member, a, w, layer, n, s.o(), ld, s.y(), s.u(), s.x_bar(), s.o_bar(), s.u_bar(), gradient);
+  project<D>(member, a, w, layer, n, x, ldx, s.qkv());
+  attend_adjoint<D>(member, a, n, s.qkv(), keys, visible, most, math::exp(w[a.recency(layer)]), s.o(), s.o_bar(),
+                    s.q_bar(), s.scores(), s.scores_bar(), s.aged(), items, item_stride, gradient + a.recency(layer));
+}
+
 template <class D>
 void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Work& k) {
   Kokkos::parallel_for(
@@ -50,16 +65,10 @@ void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Wor
                    [=](Index j) { x_bar[j] = embedding_bar[j] * (1 - embedding[j] * embedding[j]); });
           for (int layer = a.layers - 1; layer >= 0; --layer) {
             load_o(layer);
-            feed_inside<D>(member, a, piece.weights, layer, n, s.x(layer), h, s.o(), h + 1, s.y(), s.u());
-            feed_forward_adjoint<D>(member, a, piece.weights, layer, n, s.o(), h + 1, s.y(), s.u(), x_bar, s.o_bar(),
-                                    s.u_bar(), gradient);
-            project<D>(member, a, piece.weights, layer, n, s.x(layer), h, s.qkv());
-            attend_adjoint<D>(
-                member, a, n, s.qkv(), k.keys(slots + stream_slot, run.tokens, a, layer),
-                [=](int c) { return slot[c] - stream_slot; }, run.most, math::exp(piece.weights[a.recency(layer)]),
-                s.o(), s.o_bar(), s.q_bar(), s.scores(), s.scores_bar(), s.aged(),
-                items + static_cast<Index>(begin) * item_stride + layer * a.item(), item_stride,
-                gradient + a.recency(layer));
+            layer_adjoint<D>(
+                member, a, piece.weights, layer, n, s.x(layer), h, s, k.keys(slots + stream_slot, run.tokens, a, layer),
+                [=](int c) { return slot[c] - stream_slot; }, run.most,
+                items + static_cast<Index>(begin) * item_stride + layer * a.item(), item_stride, gradient);
             project_adjoint<D>(member, a, piece.weights, layer, n, s.x(layer), h, s.qkv(), x_bar, h, gradient);
           }
           gather_inputs(member, a, piece.weights, n, input, no_type, s.in());
@@ -91,15 +100,10 @@ void adjoint_items(const Exec& exec, const Batch& b, const Fields& f, const Work
         copy(member, h + 1, n, kept, k.token_o_stride(), s.o(), h + 1);
         copy(member, h, n, x_bar, k.width, s.x_bar(), h);
         member.team_barrier();
-        feed_inside<D>(member, a, w, layer, n, x, k.x_stride(), s.o(), h + 1, s.y(), s.u());
-        feed_forward_adjoint<D>(member, a, w, layer, n, s.o(), h + 1, s.y(), s.u(), s.x_bar(), s.o_bar(), s.u_bar(),
-                                gradient);
-        project<D>(member, a, w, layer, n, x, k.x_stride(), s.qkv());
-        attend_adjoint<D>(
-            member, a, n, s.qkv(), k.keys(block.base, block.tokens, a, layer), [=](int c) { return first + c; },
-            first + n - 1, math::exp(w[a.recency(layer)]), s.o(), s.o_bar(), s.q_bar(), s.scores(), s.scores_bar(),
-            s.aged(), k.token_items.data() + token * k.token_item_stride() + layer * a.item(), k.token_item_stride(),
-            gradient + a.recency(layer));
+        layer_adjoint<D>(
+            member, a, w, layer, n, x, k.x_stride(), s, k.keys(block.base, block.tokens, a, layer),
+            [=](int c) { return first + c; }, first + n - 1,
+            k.token_items.data() + token * k.token_item_stride() + layer * a.item(), k.token_item_stride(), gradient);
         copy(member, 3 * h, n, s.qkv(), 3 * h, k.token_qkv_bar.data() + token * 3 * k.width, 3 * k.width);
         copy(member, h, n, s.x_bar(), h, x_bar, k.width);
       });

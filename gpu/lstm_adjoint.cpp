@@ -55,23 +55,17 @@ void adjoint_histories(const Exec& exec, const Batch& b, const Fields& f, const 
   Kokkos::parallel_for(
       "fedpp::lstm::histories_adjoint"_label, team_policy(exec, k.tasks, k.adjoint_scratch),
       KOKKOS_LAMBDA(const Member& member) {
-        const int task = member.league_rank(), sample = k.task_sample(task);
-        const int client = k.bundle_client(k.task_bundle(task));
-        const Encoder& e = b.encoder(client);
-        if (f.step_taken(client) == 0) return;
-        const Lstm s(e);
-        const double* w = f.weights.data() + b.weights(client) + static_cast<Index>(sample) * e.parameters();
-        double* gradient = k.gradient.data() + k.task_gradient(task);
+        const Bundle bundle(member, b, f, k, true);
+        const int sample = bundle.sample, streams = bundle.count;
+        if (f.step_taken(bundle.client) == 0) return;
+        const Lstm s(b.encoder(bundle.client));
+        const double* w = weights_of(b, f, bundle.client, sample);
+        double* gradient = k.gradient.data() + k.task_gradient(member.league_rank());
         team_for(member, s.weights(), [=](Index j) { gradient[j] = 0; });
-        int* active = k.active.data() + static_cast<Index>(task) * kStepColumns;
-        const int streams = active_streams(member, b, f, k, task, true, active);
         if (streams == 0) return;
+        const int* active = bundle.streams;
         Scratch scratch(member, k.adjoint_scratch);
         const Step step(scratch, s, true);
-        const auto slot = [=](int stream, int j) {
-          const int i = b.stream_realisation(stream);
-          return b.problem_slot(b.problem(i) + sample) + b.stream_slot(stream) + j;
-        };
         double *back = step.back, *next_adjoint = step.next_adjoint;
         const int width = s.width, stride = s.back();
         team_for(member, static_cast<Index>(streams) * stride, [=](Index j) { back[j] = 0; });
@@ -95,7 +89,9 @@ void adjoint_histories(const Exec& exec, const Batch& b, const Fields& f, const 
                 sum);
           }
           member.team_barrier();
-          const auto state = [=](Index c) -> const double* { return k.memory.data() + slot(active[c], j) * k.stride; };
+          const auto state = [=](Index c) -> const double* {
+            return k.memory.data() + bundle.slot(b, c, j) * k.stride;
+          };
           for (int layer = 0; layer < s.layers; ++layer) {
             const double* z = back + 5 * width * layer;
             gather_hidden(member, s, layer, n, state, step);
@@ -114,14 +110,14 @@ void adjoint_histories(const Exec& exec, const Batch& b, const Fields& f, const 
           member.team_barrier();
           // Through token j - 1 to the slot before it.
           const auto previous = [=](Index c) -> const double* {
-            return k.memory.data() + slot(active[c], j - 1) * k.stride;
+            return k.memory.data() + bundle.slot(b, c, j - 1) * k.stride;
           };
           const auto type = [=](Index c) {
             return s.type_width > 0 ? f.token_type(b.stream_token(active[c]) + j - 1) : -1;
           };
           advance<D>(
               member, s, w, n, true, previous,
-              [=](Index c) -> const double* { return k.hidden.data() + slot(active[c], j - 1) * k.gates; },
+              [=](Index c) -> const double* { return k.hidden.data() + bundle.slot(b, c, j - 1) * k.gates; },
               [=](Index c) {
                 return f.token_input.data() + b.stream_input(active[c]) + static_cast<Index>(j - 1) * s.inputs;
               },

@@ -11,24 +11,20 @@ void embed_histories(const Exec& exec, const Batch& b, const Fields& f, const Wo
   Kokkos::parallel_for(
       "fedpp::lstm::histories"_label, team_policy(exec, k.tasks, k.forward_scratch),
       KOKKOS_LAMBDA(const Member& member) {
-        const int task = member.league_rank(), sample = k.task_sample(task);
-        const int client = k.bundle_client(k.task_bundle(task));
-        const Encoder& e = b.encoder(client);
-        const Lstm s(e);
-        const double* w = f.weights.data() + b.weights(client) + static_cast<Index>(sample) * e.parameters();
-        int* active = k.active.data() + static_cast<Index>(task) * kStepColumns;
-        int n = active_streams(member, b, f, k, task, batch_only, active);
+        const Bundle bundle(member, b, f, k, batch_only);
+        const Lstm s(b.encoder(bundle.client));
+        const double* w = weights_of(b, f, bundle.client, bundle.sample);
+        const int* active = bundle.streams;
+        int n = bundle.count;
         Scratch scratch(member, k.forward_scratch);
         const Step step(scratch, s, false);
-        const auto slot = [=](int stream, int j) {
-          const int i = b.stream_realisation(stream);
-          return b.problem_slot(b.problem(i) + sample) + b.stream_slot(stream) + j;
-        };
         for (int j = 0;; ++j) {
           while (n > 0 && b.stream_tokens(active[n - 1]) < j) --n;  // streams that have a slot j
           if (n == 0) break;
-          const auto state = [=](Index c) -> const double* { return k.memory.data() + slot(active[c], j) * k.stride; };
-          const auto hidden = [=](Index c) { return k.hidden.data() + slot(active[c], j) * k.gates; };
+          const auto state = [=](Index c) -> const double* {
+            return k.memory.data() + bundle.slot(b, c, j) * k.stride;
+          };
+          const auto hidden = [=](Index c) { return k.hidden.data() + bundle.slot(b, c, j) * k.gates; };
           hidden_parts<D>(member, s, w, n, state, hidden, step);
           int going_on = n;
           while (going_on > 0 && b.stream_tokens(active[going_on - 1]) == j) --going_on;
@@ -40,7 +36,7 @@ void embed_histories(const Exec& exec, const Batch& b, const Fields& f, const Wo
               },
               [=](Index c) { return s.type_width > 0 ? f.token_type(b.stream_token(active[c]) + j) : -1; }, step);
           team_for_columns(member, s.state(), going_on, [=](int c) {
-            double* next = k.memory.data() + slot(active[c], j + 1) * k.stride;
+            double* next = k.memory.data() + bundle.slot(b, c, j + 1) * k.stride;
             const double* from = step.next + static_cast<Index>(c) * s.state();
             return [=](int r) { next[r] = from[r]; };
           });

@@ -24,20 +24,31 @@ struct Work {
   SlotPoints points;
 };
 
-/// The streams of a bundle that the mini-batch has, longest first; returns how many, to every thread.
-KOKKOS_INLINE_FUNCTION int active_streams(const Member& member, const Batch& b, const Fields& f, const Work& k,
-                                          int task, bool batch_only, int* active) {
-  const int bundle = k.task_bundle(task);
-  int count = 0;  // every thread counts, one writes
-  for (int j = k.bundle_begin(bundle); j < k.bundle_begin(bundle + 1); ++j) {
-    const int stream = k.stream(j);
-    if (batch_only && !in_mini_batch(b, f, b.stream_realisation(stream))) continue;
-    if (member.team_rank() == 0) active[count] = stream;
-    ++count;
+/// A bundle for one sample: its streams that the mini-batch has, longest first. To be made by all threads together.
+struct Bundle {
+  int client, sample;
+  int* streams;   ///< [count]
+  int count = 0;  ///< known to every thread
+
+  KOKKOS_INLINE_FUNCTION Bundle(const Member& member, const Batch& b, const Fields& f, const Work& k, bool batch_only) {
+    const int task = member.league_rank(), bundle = k.task_bundle(task);
+    client = k.bundle_client(bundle);
+    sample = k.task_sample(task);
+    streams = k.active.data() + static_cast<Index>(task) * kStepColumns;
+    for (int j = k.bundle_begin(bundle); j < k.bundle_begin(bundle + 1); ++j) {
+      const int stream = k.stream(j);
+      if (batch_only && !in_mini_batch(b, f, b.stream_realisation(stream))) continue;
+      if (member.team_rank() == 0) streams[count] = stream;
+      ++count;
+    }
+    member.team_barrier();
   }
-  member.team_barrier();
-  return count;
-}
+
+  /// Of column c's stream after j tokens, in per-(sample, slot) arrays.
+  KOKKOS_INLINE_FUNCTION Index slot(const Batch& b, Index c, int j) const {
+    return b.problem_slot(b.problem(b.stream_realisation(streams[c])) + sample) + b.stream_slot(streams[c]) + j;
+  }
+};
 
 /// EncoderOperator's embed(), and adjoint() but for the sum over pieces and bundles.
 void embed(const Exec& exec, const Batch& batch, const Fields& fields, const Work& work, bool batch_only);

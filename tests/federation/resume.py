@@ -33,7 +33,7 @@ class Resume(SameBits):
         self.assertEqual(whole["rounds"][2]["validation"], parts["rounds"][2]["validation"])
 
     def test_history_encoder(self):
-        self.deck(model__encoder="lstm", federation__validate_every=2, **HISTORY)
+        self.deck(model__encoder="lstm", model__mean="linear", federation__validate_every=2, **HISTORY)
         self.train(2, "whole")
         self.train(2, "parts", "--set", "federation.rounds=2")
         self.train(1, "parts", "--resume")

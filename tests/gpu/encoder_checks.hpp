@@ -37,6 +37,7 @@ inline gpu::Encoder encoder_of(const Model& model) {
   shape.inputs = static_cast<int>(model.inputs);
   shape.type_width = static_cast<int>(model.type_width);
   shape.types = static_cast<int>(model.types);
+  shape.linear_mean = true;  // no part of an encoder, but its slopes lie between samples
   return gpu::make_encoder(shape);
 }
 

@@ -57,7 +57,7 @@ class RandomClients {
     Client c;
     c.model = model;
     for (int s = 0; s < samples; ++s) {
-      Vector w = normals(model.weights() + 2);
+      Vector w = normals(model.weights() + model.dimension() + 2);
       for (double& x : w) x *= gain / std::sqrt(1.0 + static_cast<double>(model.width));
       if (model.kind == Kind::kLstm && s % 2 == 0) {
         std::size_t end = model.types * model.type_width;

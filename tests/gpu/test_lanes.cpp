@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "gpu/cases.hpp"
@@ -54,6 +56,17 @@ TEST(Lanes, share_columns_of_every_length) {
     EXPECT_EQ(got.largest[c], largest) << c;
     for (int r = 0; r < kLongest; ++r)
       ASSERT_EQ(got.block[c * kLongest + r], entries[c * kLongest + r] - (r < rows ? largest : 0)) << c << ' ' << r;
+  }
+}
+
+TEST(Lanes, pass_over_what_is_no_number_where_the_largest_is_asked_for) {
+  std::vector<double> entries(kColumns * kLongest, std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t i = 0; i < entries.size(); i += 3) entries[i] = static_cast<double>(i * 7919 % 41);
+  const Result got = run(entries);
+  for (int c = 0; c < kColumns; ++c) {
+    double largest = kStart;
+    for (int r = 0; r < c % (kLongest + 1); ++r) largest = std::fmax(entries[c * kLongest + r], largest);
+    EXPECT_EQ(got.largest[c], largest) << c;
   }
 }
 
