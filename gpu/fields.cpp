@@ -32,6 +32,8 @@ Fields make_fields(const Batch& batch, bool with_gradient) {
   f.rate = Array<double>("rate", batch.clients);
   f.offset = Array<double>("offset", batch.clients);
   f.offset_center = Array<double>("offset_center", batch.clients);
+  f.tile_scale = Array<double>("tile_scale", batch.tiles);
+  Kokkos::deep_copy(f.tile_scale, 1.0);
   f.inducing_embedding = doubles("inducing_embedding", n.inducing_embedding);
   f.kzz = doubles("kzz", n.problem_square);
   f.factor = doubles("factor", n.problem_square);
@@ -58,8 +60,6 @@ Fields make_fields(const Batch& batch, bool with_gradient) {
   f.tile_square = doubles("tile_square", n.tile_square);
   f.tile_vector = doubles("tile_vector", n.tile_vector);
   if (with_gradient) {
-    f.tile_scale = Array<double>("tile_scale", batch.tiles);
-    Kokkos::deep_copy(f.tile_scale, 1.0);
     f.step_taken = Array<int>("step_taken", batch.clients);
     Kokkos::deep_copy(f.step_taken, 1);
     f.b_square = doubles("b_square", n.problem_square);

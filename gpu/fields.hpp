@@ -57,10 +57,10 @@ struct Fields {
   Array<double> tile_sums;                   // [tile][kTileSums]                             (augment)
   Array<double> elbo;                        // [client]    without the weights' divergence   (elbo)
   Array<double> surrogate;                   // [problem]   J                                 (surrogate)
+  Array<double> tile_scale;                  // [tile]  scale of a mini-batch's data, 0: not in it  (select_batch)
   // partial sums
   Array<double> tile_square, tile_vector;  // system of q(v)                      (update_variational)
   // adjoint
-  Array<double> tile_scale;          // [tile]      scale of a mini-batch's data, 0: not in it (select_batch)
   Array<int> step_taken;             // [client]    1 where a client has a mini-batch in this step
   Array<double> b_square, b_vector;  // [problem_square], [problem_vector]  L^-T (I - Sigma_v), L^-T mu_v
   Array<double> task_square;         // [task_square]    V alpha V'

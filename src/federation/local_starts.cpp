@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kLeastLambda = 0.6;
 constexpr int kEvaluations = 20;  // 5 initial points, 15 iterations
+constexpr int kSamples = 1;       // of the weights: the draw is the same for every lambda
 
 double uniform(std::uint64_t seed, std::int64_t client, std::int64_t round, int step) {
   return gpu::Philox::uniform(
@@ -25,7 +26,7 @@ double uniform(std::uint64_t seed, std::int64_t client, std::int64_t round, int 
 /// Lambdas of some clients, in step.
 std::vector<double> optimise(const Session& session, const std::vector<model::ClientPoints>& points,
                              const model::Priors& priors, std::int64_t round) {
-  const model::FrozenPrediction prediction(points, prediction_options(session.config(), kValidationSamples, 0));
+  const model::FrozenPrediction prediction(points, prediction_options(session.config(), kSamples, 0));
   std::vector<bayesian_optimisation::Optimiser> optimisers(
       points.size(), bayesian_optimisation::Optimiser({.low = kLeastLambda, .high = 1.0}));
   for (int step = 0; step < kEvaluations; ++step) {
@@ -67,7 +68,7 @@ std::map<std::int64_t, double> move_to_starts(Session& session, const std::vecto
       for (const auto& r : windows) events += static_cast<double>(r.events.size());
       if (events > 0) points.push_back({&session.owned(id).model, &(held_out[id] = std::move(windows))});
     }
-    for (const auto& [first, last] : model::blocks_of(points, kValidationSamples, false, config.backend.workspace_mb)) {
+    for (const auto& [first, last] : model::blocks_of(points, kSamples, false, config.backend.workspace_mb)) {
       const std::vector<model::ClientPoints> block(points.begin() + first, points.begin() + last);
       const auto chosen = optimise(session, block, priors, round);
       for (std::size_t k = 0; k < block.size(); ++k) lambdas[block[k].client->id] = chosen[k];

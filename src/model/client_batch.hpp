@@ -17,6 +17,9 @@ struct ClientPoints {
   const std::vector<data::Realisation>* realisations = nullptr;  ///< as many as client->inducing
 };
 
+/// For kernels on points of prediction: a realisation without any is in no mini-batch, and not even factorised.
+inline constexpr bool kBatchOnly = true;
+
 /// Extents of a client's realisations in a batch where it is number `client`.
 std::vector<gpu::RealisationExtent> extents_of(const ClientPoints& points, int client = 0);
 

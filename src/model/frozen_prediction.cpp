@@ -25,10 +25,10 @@ std::vector<std::vector<RealisationPrediction>> FrozenPrediction::under(
   const auto& f = batch_.fields();
   batch_.set_weights(weights);
   gpu::draw_weights(exec_, b, f, {options_.seed, kFrozenRound, 0, 0});
-  gpu::embed(exec_, b, f, batch_.encoder());
-  gpu::factorise(exec_, b, f);
-  gpu::features(exec_, b, f);
-  gpu::moments(exec_, b, f);
+  gpu::embed(exec_, b, f, batch_.encoder(), kBatchOnly);
+  gpu::factorise(exec_, b, f, gpu::kJitterLimit, kBatchOnly);
+  gpu::features(exec_, b, f, kBatchOnly);
+  gpu::moments(exec_, b, f, kBatchOnly);
   exec_.fence();
 
   std::vector<double> moments, variance, log_intensities, intensities;  // [realisation][sample][columns]

@@ -73,10 +73,10 @@ std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const Client
   Kokkos::deep_copy(exec, f.v_mean, trained.fields().v_mean);
   Kokkos::deep_copy(exec, f.v_factor, trained.fields().v_factor);
   Kokkos::deep_copy(exec, f.weights, trained.fields().weights);
-  gpu::embed(exec, b, f, batch.encoder());
-  gpu::factorise(exec, b, f);
-  gpu::features(exec, b, f);
-  gpu::moments(exec, b, f);
+  gpu::embed(exec, b, f, batch.encoder(), kBatchOnly);
+  gpu::factorise(exec, b, f, gpu::kJitterLimit, kBatchOnly);
+  gpu::features(exec, b, f, kBatchOnly);
+  gpu::moments(exec, b, f, kBatchOnly);
   std::vector<double> projection, variance;
   exec.fence();
   gpu::to_host(f.projection, projection);

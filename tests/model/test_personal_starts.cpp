@@ -111,6 +111,33 @@ TEST(FrozenPrediction, IsThePosteriorsOwnWithoutESteps) {
   }
 }
 
+/// Kernels pass over such a realisation; the others keep their bits.
+TEST(FrozenPrediction, ARealisationWithoutPointsChangesNothing) {
+  const auto prior = test::small_prior();
+  auto client = test::small_client(2);
+  client.state.weights = prior;
+  ASSERT_GE(client.training.size(), 2u);
+  std::mt19937_64 engine(1);
+  std::vector<data::Realisation> held_out;
+  for (std::size_t i = 0; i < client.training.size(); ++i) held_out.push_back(test::random_realisation(engine, 5, 9));
+  const model::PredictionOptions options{{}, 2, 0, 128, 5, false};
+  const std::vector<model::ClientPoints> points{{&client, &held_out}};
+  const std::vector<model::WeightPosterior> weights{prior};
+  const auto full = model::FrozenPrediction(points, options).under(weights)[0];
+  const auto full_predicted = model::predict({{&client, {&held_out}}}, prior, options)[0][0];
+  held_out[0].events.clear();
+  held_out[0].multiplicities.clear();
+  held_out[0].nodes.clear();
+  held_out[0].node_weights.clear();
+  const auto predicted = model::predict({{&client, {&held_out}}}, prior, options)[0][0];
+  const auto some = model::FrozenPrediction(points, options).under(weights)[0];
+  EXPECT_TRUE(some[0].expected_intensity.empty());
+  for (std::size_t i = 1; i < some.size(); ++i) {
+    EXPECT_EQ(some[i].expected_log_intensity, full[i].expected_log_intensity);
+    EXPECT_EQ(predicted[i].expected_log_intensity, full_predicted[i].expected_log_intensity);
+  }
+}
+
 TEST(Embeddings, AreTheEncodersAtGivenPoints) {
   const auto embedding = test::small_encoder();  // width 8: W, b, log r, log l
   data::Realisation probe;
