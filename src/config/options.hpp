@@ -110,7 +110,8 @@ struct Model {
     v("periods", periods,
       "periods (file unit, calendar clock) whose sine and cosine join the encoder's inputs: day, week", above(0));
     v("mean", mean,
-      "prior mean of f: constant (nu, a client's own; the paper's), or linear: nu + a'h with slopes a among the weights "
+      "prior mean of f: constant (nu, a client's own; the paper's), or linear: nu + a'h with slopes a among the "
+      "weights "
       "that travel, so that clients share what f is like, not only how it varies",
       {"constant", "linear"});
     v("inducing", inducing, "M: inducing points of a realisation", between(1, 4096));
