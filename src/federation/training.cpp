@@ -130,7 +130,7 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   Session session = phases.time("load", [&] { return Session(config, world, header ? header->inputs : std::nullopt); });
   RunState state = phases.time("start", [&] { return starting_state(session, request, header); });
   if (stopped_at_the_start(world)) return kExitRequeue;
-  archive_configuration(config, world);
+  as_the_machines_fault([&] { archive_configuration(config, world); });
   Progress progress(world.is_root(), config.output.progress, config.output.directory);
   progress.line(describe(session));
   for (const auto& note : config::notes(config)) progress.line(note);
