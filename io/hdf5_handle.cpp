@@ -3,11 +3,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <string_view>
 #include <utility>
 
 #include "io/hdf5_detail.hpp"
+#include "io/whole_number.hpp"
 
 namespace fedpp::io {
 
@@ -46,9 +46,9 @@ std::string reason() {
   if (const std::size_t at = text.find(kSystem); at != std::string::npos) {
     const std::string message = text.substr(at + kSystem.size());
     const std::size_t number = text.find(kNumber);
-    const int code = number == std::string::npos ? 0 : std::atoi(text.c_str() + number + kNumber.size());
+    const std::string code = number == std::string::npos ? "" : text.substr(number + kNumber.size());
     return fmt::format("{}: {}{}", text.substr(0, text.find_first_of(":,")), message.substr(0, message.find('\'')),
-                       remedy_of(code));
+                       remedy_of(static_cast<int>(whole_number(code.substr(0, code.find(','))).value_or(0))));
   }
   return text.empty() ? "HDF5 gives no reason" : text;
 }
