@@ -37,9 +37,7 @@ class Descriptor {
 
 [[noreturn]] void fail(const std::string& path, const char* what) {
   const int code = errno;
-  const char* remedy = code == ENOENT   ? " (does its folder exist?)"
-                       : code == ENOSPC ? " (free some space, or choose another folder)"
-                                        : "";
+  const char* remedy = code == ENOENT ? " (does its folder exist?)" : remedy_of(code);
   throw Error(fmt::format("{}: {}: {}{}", path, what, std::strerror(code), remedy));
 }
 

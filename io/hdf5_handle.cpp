@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "io/hdf5_detail.hpp"
+#include "io/whole_number.hpp"
 
 namespace fedpp::io {
 
@@ -41,10 +42,13 @@ std::string reason() {
       &text);
   H5Eclear2(H5E_DEFAULT);
   // Failed system calls come with times, descriptors and addresses; what was tried and the system's word are enough.
-  constexpr std::string_view kSystem = "error message = '";
+  constexpr std::string_view kNumber = "errno = ", kSystem = "error message = '";
   if (const std::size_t at = text.find(kSystem); at != std::string::npos) {
     const std::string message = text.substr(at + kSystem.size());
-    return fmt::format("{}: {}", text.substr(0, text.find_first_of(":,")), message.substr(0, message.find('\'')));
+    const std::size_t number = text.find(kNumber);
+    const std::string code = number == std::string::npos ? "" : text.substr(number + kNumber.size());
+    return fmt::format("{}: {}{}", text.substr(0, text.find_first_of(":,")), message.substr(0, message.find('\'')),
+                       remedy_of(static_cast<int>(whole_number(code.substr(0, code.find(','))).value_or(0))));
   }
   return text.empty() ? "HDF5 gives no reason" : text;
 }

@@ -33,7 +33,8 @@ class OpenFile {
   ~OpenFile() { ::close(fd_); }
 
   [[noreturn]] void fail(const char* what) const {
-    throw Error(fmt::format("{}: {}: {}", path_, what, std::strerror(errno)));
+    const int code = errno;
+    throw Error(fmt::format("{}: {}: {}{}", path_, what, std::strerror(code), remedy_of(code)));
   }
 
   std::uint64_t size() const {

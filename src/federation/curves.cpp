@@ -132,7 +132,9 @@ void write_curves(Session& session, const model::Priors& theta, const std::vecto
       file.close();
     });
     mpi::together(world, [&] {
-      if (world.is_root()) io::rename_durably(partial, path);
+      if (!world.is_root()) return;
+      io::flush_to_disk(partial);
+      io::rename_durably(partial, path);
     });
   } catch (...) {
     if (world.is_root()) ::unlink(partial.c_str());

@@ -8,7 +8,6 @@
 #include <ctime>
 #include <stdexcept>
 
-#include "gpu/device.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {
@@ -50,10 +49,12 @@ std::string ranges(const std::vector<int>& cores) {
   return text.empty() ? "?" : text;
 }
 
-RanksExamined examine_ranks(mpi::Communicator& world) {
+RanksExamined examine_ranks(mpi::Communicator& world, const std::function<gpu::Device()>& examine) {
   gpu::Device device;
   mpi::together(world, [&] {
-    device = gpu::examine_device();
+    // A device that is ill may throw in the vendor's words, which know no rank and no host.
+    const mpi::Failure failure = mpi::failure_of([&] { device = examine(); });
+    if (failure.text) device = {"its device", *failure.text};
     if (!device.fault.empty())
       throw std::runtime_error(fmt::format("rank {}, {}, {}: self-test failed: {}; leave this node out and start again",
                                            world.rank(), whereabouts(), device.name, device.fault));

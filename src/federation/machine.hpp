@@ -1,9 +1,11 @@
 // Where this rank runs, in words: for the log, and for whoever asks which process is on which device.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "gpu/device.hpp"
 #include "mpi/communicator.hpp"
 
 namespace fedpp::federation {
@@ -19,9 +21,9 @@ struct RanksExamined {
   std::string warning;             ///< ranks with more threads than cores; "": none
 };
 
-/// Collective. Every rank examines its device; one that fails its self-test ends the run with rank, host and device.
-/// The texts are rank 0's.
-RanksExamined examine_ranks(mpi::Communicator& world);
+/// Collective. Every rank examines its device, by `examine` (gpu::examine_device in a run); one that fails its
+/// self-test, or cannot go through it, ends the run with rank, host and device. The texts are rank 0's.
+RanksExamined examine_ranks(mpi::Communicator& world, const std::function<gpu::Device()>& examine);
 
 /// Now, in UTC: "2026-11-21T21:25:03Z".
 std::string timestamp();

@@ -151,6 +151,7 @@ int answer(const std::string& case_file, const std::string& result_file, const m
       write_client_step(answers[k], out);
     });
   results.close();
+  io::flush_to_disk(partial);
   io::rename_durably(partial, result_file);
   return malformed;
 }

@@ -23,6 +23,7 @@
 #include "federation/run.hpp"
 #include "federation/run_state.hpp"
 #include "federation/stop_signal.hpp"
+#include "gpu/device.hpp"
 #include "gpu/runtime.hpp"
 #include "io/atomic_file.hpp"
 #include "mpi/turns.hpp"
@@ -109,7 +110,7 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
     if (request.start == Start::kContinue) config.federation.rounds += header->next_round;
   }
   const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
-  const auto ranks = examine_ranks(world);
+  const auto ranks = examine_ranks(world, [] { return gpu::examine_device(); });
   const OutputFolder folder(config, request, world);
   std::vector<std::string> passed_over;
   if (request.automatic) {
@@ -129,7 +130,7 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   Session session = phases.time("load", [&] { return Session(config, world, header ? header->inputs : std::nullopt); });
   RunState state = phases.time("start", [&] { return starting_state(session, request, header); });
   if (stopped_at_the_start(world)) return kExitRequeue;
-  archive_configuration(config, world);
+  as_the_machines_fault([&] { archive_configuration(config, world); });
   Progress progress(world.is_root(), config.output.progress, config.output.directory);
   progress.line(describe(session));
   for (const auto& note : config::notes(config)) progress.line(note);

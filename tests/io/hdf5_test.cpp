@@ -349,7 +349,8 @@ TEST(Hdf5, FullDiskIsAnError) {
   TemporaryFolder folder;
   const std::string path = folder / "a.h5";
   std::filesystem::create_symlink("/dev/full", path);
-  expect_error(error_of([&] { File::create(path); }), path + ": cannot create the file: ", "No space left on device");
+  expect_error(error_of([&] { File::create(path); }),
+               path + ": cannot create the file: ", "No space left on device (free some space");
 }
 
 TEST(Hdf5, ClosingIsStrongAndTwiceIsLegal) {

@@ -158,7 +158,7 @@ TEST(SealedFile, FullDiskIsAnErrorAndLeavesThePreviousOne) {
     file.close();
     commit(path + ".partial", path, kKind);
   });
-  expect_error(text, path + ".partial: cannot create the file: ", "No space left on device");
+  expect_error(text, path + ".partial: cannot create the file: ", "No space left on device (free some space");
   EXPECT_EQ(bytes_of(path), before);
 }
 
