@@ -39,7 +39,7 @@ model::WeightPosterior barycentre(Rule rule, const mpi::ExactSums& totals, std::
     if (!(spread > 0))
       throw mpi::Error(
           fmt::format("aggregation: the spread of weight {} in client {}'s community is below the resolution of the "
-                      "sums: choose more aggregation.fraction_bits",
+                      "sums, 2^-64: a larger training.prior_weight keeps posteriors from losing their spread",
                       p, client));
     result.sd[p] = rule == Rule::w2 ? spread : std::sqrt(spread);
   }
@@ -57,7 +57,10 @@ std::vector<std::size_t> by_owner(const Communities& communities, const Owner& o
 }
 
 Posteriors scattered(mpi::Communicator& world, const Owner& owner, const Communities& communities,
-                     const KeptUploads& uploads, const Gaussian& around, Rule rule, mpi::FixedPoint format) {
+                     const KeptUploads& uploads, const Gaussian& around, Rule rule) {
+  // As many clients as the graph has add to a sum, not a round's participants, for whom an upload was accepted: two
+  // words have room for all. kl's deviations from `around` may be large beside a community's spread, too.
+  const auto format = mpi::FixedPoint::two_words();
   const std::size_t k = communities.clients.size(), parameters = around.mean.size();
   const auto order = by_owner(communities, owner);
   const std::size_t in_block = std::max<std::size_t>(1, kBlockWords / (2 * parameters * format.words));
@@ -129,8 +132,7 @@ Posteriors one_by_one(mpi::Communicator& world, const Owner& owner, const Commun
 Posteriors community_barycentres(mpi::Communicator& world, const Owner& owner, const Communities& communities,
                                  const KeptUploads& uploads, const Gaussian& around, const AggregatorOptions& options) {
   if (options.rule == Rule::mmd) return one_by_one(world, owner, communities, uploads, around, options);
-  const auto format = options.rule == Rule::kl ? mpi::FixedPoint::two_words() : options.format;
-  return scattered(world, owner, communities, uploads, around, options.rule, format);
+  return scattered(world, owner, communities, uploads, around, options.rule);
 }
 
 }  // namespace fedpp::federation

@@ -107,10 +107,22 @@ TEST(PriorsOfCommunities, mmd_minimises_its_objective) {
   }
 }
 
+/// 4e6 is what one word of 40 fraction bits holds of two uploads; here 23 clients add to a sum.
+TEST_P(OwnPriors, hold_what_a_rounds_sums_hold) {
+  auto alone = Communicator::self();
+  Federation f(GetParam() == Rule::mmd ? 7 : 23, 3);
+  for (auto& upload : f.all.uploads) upload.mean[1] += 4e6;
+  f.around.mean[1] += 4e6;
+  const Owner one = [](std::int64_t) { return 0; };
+  const auto priors = community_barycentres(alone, one, f.communities, f.of(one, 0), f.around,
+                                            {GetParam(), FixedPoint::one_word(40), 0.7});
+  EXPECT_NEAR(priors.at(0).mean[1], f.all.uploads[0].mean[1], 1e-8);
+}
+
 TEST(PriorsOfCommunities, an_upload_beyond_the_sums_is_the_same_error_on_all) {
   auto comm = Communicator::world();
   Federation f(8, 3);
-  f.all.uploads[5].mean[1] = 1e8;
+  f.all.uploads[5].mean[1] = 1e20;
   const Owner owner = [&](std::int64_t client) { return static_cast<int>(client / 2) % comm.size(); };
   const AggregatorOptions options{Rule::w2, FixedPoint::one_word(40), 0};
   EXPECT_THROW(community_barycentres(comm, owner, f.communities, f.of(owner, comm.rank()), f.around, options),
