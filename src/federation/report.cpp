@@ -12,6 +12,7 @@
 #include "config/version.hpp"
 #include "data/summary.hpp"
 #include "federation/futures.hpp"
+#include "federation/machines_fault.hpp"
 #include "federation/next_events.hpp"
 #include "federation/result_file.hpp"
 #include "federation/run.hpp"
@@ -231,13 +232,15 @@ int run_evaluation(const config::Config& config, const EvaluationRequest& reques
   Session session(config, world, header.inputs);
   const RunState state = read_checkpoint(session, header, ReadFor::kResults);
   const auto scores = score_states(session, state, request.state == "best");
-  mpi::together(world, [&] {
-    if (!world.is_root()) return;
-    nlohmann::json json = scores.json;
-    json["version"] = version();
-    json["git"] = git_revision() + std::string(git_dirty() ? "-dirty" : "");
-    io::write_json(path, json);
-    fmt::print("{}\nWritten to {}\n", scores.table, path);
+  as_the_machines_fault([&] {
+    mpi::together(world, [&] {
+      if (!world.is_root()) return;
+      nlohmann::json json = scores.json;
+      json["version"] = version();
+      json["git"] = git_revision() + std::string(git_dirty() ? "-dirty" : "");
+      io::write_json(path, json);
+      fmt::print("{}\nWritten to {}\n", scores.table, path);
+    });
   });
   return 0;
 }
@@ -273,10 +276,11 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
   const auto past = sequences_past(session, forecast_clients, request.forecast);
   const RunState state = read_checkpoint(session, header, ReadFor::kResults);
   const auto& theta = select_state(session, state, request.state == "best");
-  write_curves(session, theta, clients, {}, {}, path);
+  as_the_machines_fault([&] { write_curves(session, theta, clients, {}, {}, path); });
   if (world.is_root()) fmt::print("Intensities of {} written to {}\n", count_clients(clients), path);
   if (!forecast) return 0;
-  const auto cut = write_forecast(session, theta, forecast_clients, request.forecast);
+  std::int64_t cut = 0;
+  as_the_machines_fault([&] { cut = write_forecast(session, theta, forecast_clients, request.forecast); });
   if (!world.is_root()) return 0;
   for (const auto& [what, file] :
        {std::pair{"Next events", request.forecast.next_events}, std::pair{"Futures", request.forecast.futures}})

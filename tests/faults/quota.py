@@ -95,6 +95,18 @@ class Quota(program.Case):
                     self.assertEqual((self.folder / "out" / file).read_bytes(), former[file])
         self.assertEqual(self.outcome("out", self.train("out", "--resume")), self.whole)
 
+    def test_at_what_evaluate_and_predict_write_keeps_the_former(self):
+        self.train("out", ranks=1)
+        for command, file in [("evaluate", "evaluation.json"), ("predict", "prediction.h5")]:
+            ask = self.on_ranks(1, command, "out")
+            self.assertEqual(self.start(ask).returncode, 0)
+            former = (self.folder / "out" / file).read_bytes()
+            for call, left in CALLS:
+                with self.subTest(file=file, call=call, left=left):
+                    limits = dict(FEDPP_QUOTA_FOLDER=self.folder / "out", FEDPP_QUOTA_NAME=file, FEDPP_QUOTA_CALL=call, FEDPP_QUOTA_BYTES=min(left, 100))
+                    self.assert_ended_by(self.start(preload.under("quota", ask, **limits)), f"out/{file}")
+                    self.assertEqual((self.folder / "out" / file).read_bytes(), former)
+
     def test_before_the_first_round_leaves_nothing(self):
         for call, left in CALLS:
             with self.subTest(call=call, left=left):
