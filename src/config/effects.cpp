@@ -61,6 +61,8 @@ const Dependency kDependencies[] = {
     {"aggregation.similarity", personal, "aggregation.scope is another than \"global\""},
     {"aggregation.probe_points", personal, "aggregation.scope is another than \"global\""},
     {"aggregation.keep_uploads", personal, "aggregation.scope is another than \"global\""},
+    {"attack.kind", [](const Config& c) { return exchanges(c) || c.attack.kind == "replaced-events"; },
+     "federation.mode exchanges uploads to attack"},
     {"attack.share", attacked, "attack.kind is another than \"none\""},
     {"attack.strength", attacked, "attack.kind is another than \"none\""},
 };

@@ -161,12 +161,15 @@ INSTANTIATE_TEST_SUITE_P(
         Idle{kTrain + "aggregation.similarity = 'centred-gram'\n", "aggregation.scope is another than \"global\""},
         Idle{kTrain + "aggregation.probe_points = 8\n", "aggregation.scope is another than \"global\""},
         Idle{kTrain + "aggregation.keep_uploads = 8\n", "aggregation.scope is another than \"global\""},
+        Idle{kTrain + "federation.mode = 'local'\nattack.kind = 'noise'\n",
+             "federation.mode exchanges uploads to attack"},
         Idle{kTrain + "attack.share = 0.5\n", "attack.kind is another than \"none\""},
         Idle{kTrain + "attack.strength = 0.5\n", "attack.kind is another than \"none\""}));
 
 TEST(Effects, AKeyAtItsDefaultOrWithWhatItNeedsIsTaken) {
   EXPECT_NO_THROW(read_text(kMinimal + "[aggregation]\ntrim = 0.2\n[attack]\nshare = 0.2\n", "run.toml", "/deck"));
   EXPECT_NO_THROW(read_text(dump(Config{}), "run.toml", "/deck", {"data.train=a.csv"}));
+  EXPECT_NO_THROW(read_text(kMinimal, "run.toml", "/deck", {"federation.mode=local", "attack.kind=replaced-events"}));
   EXPECT_NO_THROW(read_text(kMinimal, "run.toml", "/deck",
                             {"aggregation.trim=0.3", "aggregation.estimator=trimmed-mean", "attack.kind=noise",
                              "attack.share=0.5", "model.tempering=fixed", "model.temperature=0.5"}));
