@@ -10,5 +10,6 @@ scripts/install-packages.sh
 scripts/build.sh "$@"
 
 . scripts/mpi-environment.sh
+# Twice as many places as cores: a run of the program counts for two and spends much of its time in one process, starting or waiting.
 # shellcheck disable=SC2086  # FEDPP_CTEST_OPTIONS holds several words, as "-LE paper"
-ctest --preset "$preset" -j "${FEDPP_TEST_JOBS:-$(nproc)}" ${FEDPP_CTEST_OPTIONS:-}
+ctest --preset "$preset" -j "${FEDPP_TEST_JOBS:-$((2 * $(nproc)))}" ${FEDPP_CTEST_OPTIONS:-}

@@ -1,7 +1,7 @@
 // The whole command line of fedpp.
 #pragma once
 
-#include "commands/command.hpp"
+#include "commands/action.hpp"
 
 namespace fedpp::commands {
 

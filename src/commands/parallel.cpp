@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "commands/command.hpp"
+#include "commands/action.hpp"
 #include "config/dump.hpp"
 #include "config/error.hpp"
 #include "io/error.hpp"

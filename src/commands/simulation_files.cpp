@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <iterator>
 
-#include "commands/command.hpp"
+#include "commands/action.hpp"
 #include "config/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/sequence_file.hpp"
