@@ -98,6 +98,8 @@ class Engine(unittest.TestCase):
                 for entry in experiment.compare:
                     for side in (entry["ours"], entry["theirs"]):
                         self.assertLessEqual(set(side) - {"trivial"}, set(experiment.axes), f"{name}: {side}")
+                        chosen = {axis for axis, level in side.items() if level == engine.BY_VALIDATION}
+                        self.assertLessEqual(chosen, set(experiment.choose), f"{name}: {side}")
 
     def test_grid(self):
         self.assertEqual(len(list(self.experiment().runs())), 2 * 2 * 2 * 3)
@@ -150,6 +152,23 @@ class Engine(unittest.TestCase):
         swapped = self.rows(experiment, lambda run: noise[run.seed] - gains[run.seed] * (run.levels["a"] == "y"))
         self.assertIn("| below |", tables.comparisons(experiment, swapped))
 
+    def test_the_choice_is_validations(self):
+        (self.folder / "e" / "experiment.toml").write_text(DECK.replace("[axis.a]", 'choose.a = ["x", "y"]\n[axis.a]').replace(
+            "[quick]", '[[compare]]\nours = { a = "best by validation" }\ntheirs = { trivial = "best" }\n[quick]'))
+        experiment = self.experiment()
+        # y is better on the test by 1, on validation on the first seed alone.
+        rows = self.rows(experiment, lambda run: 3 + (run.levels["a"] == "y"))
+        for (_, a, _, seed), row in rows.items():
+            row["validation"] = "-2.0" if a == "x" else "-1.5" if seed == 1 else "-10.0"
+        chosen = experiment.rows_with(rows, experiment.data[0], {"a": engine.BY_VALIDATION, "b": "p"})
+        self.assertEqual([(levels["a"], seed) for levels, seed, _ in chosen], [("y", 1), ("x", 2), ("x", 3)])
+        self.assertIn("| tiny/population | best by validation - best trivial | 3 | +0.8333±0.3333 | above |", tables.comparisons(experiment, rows))
+        self.assertIn("| tiny/population | x 4, y 2 | 6 | +0.6667 |", tables.choices(experiment, rows))
+        # Where a candidate has not run, or has no validation, nothing is chosen.
+        del rows["tiny/population", "y", "p", 2], rows["tiny/population", "y", "q", 2]["validation"]
+        chosen = experiment.rows_with(rows, experiment.data[0], {"a": engine.BY_VALIDATION})
+        self.assertEqual([(*levels.values(), seed) for levels, seed, _ in chosen], [("y", "p", 1), ("y", "q", 1), ("x", "p", 3), ("x", "q", 3)])
+
     def test_score_over_a_trivial_model(self):
         deck = self.folder / "e" / "experiment.toml"
         deck.write_text('over = "homogeneous"\n' + DECK)
@@ -160,7 +179,7 @@ class Engine(unittest.TestCase):
         fake = self.folder / "fedpp"  # counts its trainings, and writes what one leaves
         fake.write_text("#!/bin/sh\n[ $1 = train ] || { for o; do :; done; touch $o; exit 0; }\necho $4 >> %s/trained\nmkdir -p $4\n"
                         "echo '{\"scores\": {\"events\": 1, \"models\": [{\"name\": \"fedpp\", \"headline\": 1.0, \"plug_in\": 1.0}]}, "
-                        "\"best_round\": 1, \"calibration\": {\"ks\": 0.1}, \"phases\": {}, \"git\": \"x\"}' > $4/result.json\n" % self.folder)
+                        "\"rounds\": [], \"best_round\": 1, \"calibration\": {\"ks\": 0.1}, \"phases\": {}, \"git\": \"x\"}' > $4/result.json\n" % self.folder)
         fake.chmod(0o755)
         experiment, results = self.experiment(), self.folder / "results.csv"
         options = argparse.Namespace(fedpp=fake, out=self.folder / "out", launch="", task="")
@@ -196,7 +215,7 @@ class Engine(unittest.TestCase):
     def main(self, *arguments, runs=None):
         """run.py on the experiment `e`, whose runs are finished in OUT."""
         scores = [{"name": name, "headline": x, "plug_in": x} for name, x in [("fedpp", 1.0), ("homogeneous", 0.5)]]
-        result = {"scores": {"events": 1, "models": scores}, "best_round": 1, "calibration": {"ks": 0.1}, "phases": {}, "git": "x"}
+        result = {"scores": {"events": 1, "models": scores}, "rounds": [{"validation": 0.25}, {"validation": None}], "best_round": 1, "calibration": {"ks": 0.1}, "phases": {}, "git": "x"}
         for run in runs.runs() if runs else []:
             folder = run.folder(self.folder / "out")
             folder.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,7 @@ import fcntl
 import hashlib
 import itertools
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -15,7 +16,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import running  # noqa: E402
 
-MEASURED = ["headline", "plug_in", "last_round", "best_round", "ks", "events", "seconds", "settings", "revision"]
+MEASURED = ["headline", "plug_in", "last_round", "best_round", "validation", "ks", "events", "seconds", "settings", "revision"]
+BY_VALIDATION = "best by validation"
 
 
 def read_toml(path):
@@ -129,8 +131,9 @@ class Run:
     def row(self, result):
         scores = {model["name"]: model for model in result["scores"]["models"]}
         ours = scores["local only" if self.settings.get("federation.mode") == "local" else "fedpp"]
+        validated = [r["validation"] for r in result["rounds"] if r.get("validation") is not None]
         row = {"data": self.data.name, **self.levels, "seed": self.seed, "headline": ours["headline"], "plug_in": ours["plug_in"],
-               "last_round": result.get("last_round", ours)["headline"], "best_round": result["best_round"],
+               "last_round": result.get("last_round", ours)["headline"], "best_round": result["best_round"], "validation": max(validated, default=""),
                "ks": result["calibration"]["ks"], "events": result["scores"]["events"], "seconds": sum(result["phases"].values()),
                "settings": self.digest, "revision": result["git"]}
         row.update({name: model["headline"] for name, model in scores.items() if name not in ("fedpp", "local only")})
@@ -146,6 +149,7 @@ class Experiment:
         deck = merged({k: v for k, v in deck.items() if k not in ("quick", "full")}, deck.get(size, {}) if size else {})
         self.title, self.command = deck["title"], deck.get("command")
         self.compare, self.adjust, self.over = deck.get("compare", []), deck.get("adjust", []), deck.get("over", "")
+        self.choose = deck.get("choose", {})  # axis -> levels, for comparisons of its level BY_VALIDATION
         self.data = [DataSet(name) for name in (only or {}).get("data") or deck.get("data", [])]
         self.settings = flat(deck.get("settings", {}))
         self.seeds = seeds or deck.get("seeds", 5)
@@ -157,6 +161,22 @@ class Experiment:
             if unknown:
                 sys.exit(f"{name}: {axis} has no level '{unknown[0]}'; there are {', '.join(levels)}")
             self.axes[axis] = {label: levels[label] for label in chosen}
+
+    def rows_with(self, rows, data, levels):
+        """(levels, seed, row) of a data set's runs with these levels. A level BY_VALIDATION is, seed by seed, that of the axis' levels in `choose`
+        whose best round validates best, where all of them have run; it looks at no test score."""
+        free = [axis for axis, label in levels.items() if label == BY_VALIDATION]
+        groups = {}
+        for run in self.runs():
+            if run.data.name == data.name and run.key in rows and all(run.levels[axis] in self.choose[axis] if axis in free else run.levels[axis] == label
+                                                                      for axis, label in levels.items()):
+                others = tuple(label for axis, label in run.levels.items() if axis not in free)
+                groups.setdefault((run.seed, others), []).append((run.levels, run.seed, rows[run.key]))
+        for group in groups.values():
+            if not free:
+                yield from group
+            elif len(group) == math.prod(len(self.choose[axis]) for axis in free) and all(row.get("validation") for *_, row in group):
+                yield max(group, key=lambda found: float(found[2]["validation"]))
 
     def runs(self):
         """All runs, seed by seed, so that an interrupted grid has whole seeds."""

@@ -124,6 +124,8 @@ def main():
     figure.draw(experiment, rows, target.with_suffix(".png"))
     print(tables.summary(experiment, rows))
     print("\n" + tables.comparisons(experiment, rows))
+    if choices := tables.choices(experiment, rows):
+        print("\n" + choices)
     print(f"\nWritten: {target} and its figure")
     return 0
 

@@ -1,7 +1,8 @@
 """Rows of results.csv as Markdown: means over seeds, and paired differences."""
+import collections
 import statistics
 
-from experiment import MEASURED, running
+from experiment import BY_VALIDATION, MEASURED, running
 
 
 def trivial_models(experiment, rows):
@@ -61,18 +62,15 @@ def comparisons(experiment, rows):
         ours, theirs = entry["ours"], entry["theirs"]
         for data in experiment.data:
             pairs = []
-            for run in experiment.runs():
-                if run.data.name != data.name or run.key not in rows or any(run.levels[k] != v for k, v in ours.items()):
-                    continue
-                row = rows[run.key]
+            for levels, seed, row in experiment.rows_with(rows, data, ours):
                 if "trivial" in theirs:
                     name = max(names, key=lambda n: float(row.get(n) or "-inf")) if theirs["trivial"] == "best" else theirs["trivial"]
                     other = experiment.score(row, name) if row.get(name) else None
                 else:
-                    found = rows.get((data.name, *{**run.levels, **theirs}.values(), run.seed))
+                    found = rows.get((data.name, *{**levels, **theirs}.values(), seed))
                     other = experiment.score(found) if found else None
                 if other is not None:
-                    pairs.append((run.seed, experiment.score(row), other))
+                    pairs.append((seed, experiment.score(row), other))
             if not pairs:
                 continue
             # Levels of other axes are averaged within a seed: the seeds are what is independent.
@@ -82,4 +80,19 @@ def comparisons(experiment, rows):
             text, verdict = difference([(statistics.mean(gains), 0.0) for gains in of_seed.values()])
             rival = f"{theirs['trivial']} trivial" if theirs.get("trivial") == "best" else name_of(theirs)
             lines.append(f"| {data.name} | {name_of(ours) or 'fedpp'} - {rival} | {len(of_seed)} | {text} | {verdict} |")
+    return "\n".join(lines) if len(lines) > 2 else ""
+
+
+def choices(experiment, rows):
+    """A line an axis with a choice and data set: how often validation chose which level, and what the level best on the test is above it."""
+    lines = ["| data | chosen by validation | seeds | best on the test - chosen |", "|---|---|---|---|"]
+    for axis, levels in experiment.choose.items():
+        for data in experiment.data:
+            chosen = list(experiment.rows_with(rows, data, {axis: BY_VALIDATION}))
+            if not chosen:
+                continue
+            best = [max(experiment.score(rows[data.name, *{**found, axis: level}.values(), seed]) for level in levels) for found, seed, _ in chosen]
+            times = collections.Counter(found[axis] for found, *_ in chosen)
+            lost = statistics.mean(top - experiment.score(row) for top, (*_, row) in zip(best, chosen))
+            lines.append(f"| {data.name} | {', '.join(f'{level} {n}' for level, n in times.most_common())} | {len(chosen)} | {lost:+.4f} |")
     return "\n".join(lines) if len(lines) > 2 else ""
