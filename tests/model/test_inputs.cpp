@@ -105,5 +105,28 @@ TEST(InitialPrior, of_a_linear_mean_has_flat_slopes_before_the_kernels_parameter
   auto with_slopes = constant.mean;
   with_slopes.insert(with_slopes.end() - 2, 4, 0.0);
   EXPECT_EQ(linear.mean, with_slopes);
-  EXPECT_EQ(std::vector<double>(linear.sd.end() - 6, linear.sd.end() - 2), std::vector<double>(4, 0.2));
+  EXPECT_EQ(std::vector<double>(linear.sd.end() - 6, linear.sd.end() - 2),
+            std::vector<double>(4, 0.2 / 2));  // by root of D = 4
+}
+
+TEST(InitialPrior, a_linear_mean_is_as_uncertain_for_any_number_of_slopes) {
+  config::Model options;
+  options.mean = "linear";
+  options.prior_sd = 0.2;
+  for (const std::string name : {"deep-kernel", "lstm", "attention", "decay"})
+    for (const int width : {4, 32}) {
+      options.encoder = name;
+      options.width = width;
+      const auto embedding = model::make_embedding(options, {});
+      const auto prior = model::initial_prior(options, embedding, 3);
+      const std::size_t weights = embedding.encoder.weights(), slopes = prior.mean.size() - weights - 2;
+      EXPECT_EQ(slopes, static_cast<std::size_t>(embedding.encoder.dimension));
+      double variance = 0;  // of a'h where every entry of h is 1 or -1
+      for (std::size_t j = weights; j < weights + slopes; ++j) {
+        EXPECT_EQ(prior.mean[j], 0) << name;
+        variance += prior.sd[j] * prior.sd[j];
+      }
+      EXPECT_NEAR(std::sqrt(variance), 0.2, 1e-12) << name << " " << width;
+      EXPECT_EQ(prior.sd.back(), 0.2) << name;
+    }
 }

@@ -13,7 +13,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import running  # noqa: E402
 
-FOLDERS = {"taobao": "taobao_fedpp", "amazon": "amazon_fedpp", "stackoverflow": "stackoverflow_fedpp"}
+FOLDERS = {"taobao": "taobao_fedpp", "taobao-linear": "taobao_fedpp", "amazon": "amazon_fedpp", "stackoverflow": "stackoverflow_fedpp"}
 HISTOGRAMS = {"homogeneous": "homogeneous", "histogram, 50 bins": "bins_50", "histogram, bins by 5-fold": "bins_5fold"}
 COLUMNS = ["data", "percent", "mode", "seed", "headline", "plug_in", "last_round", "best_round",
            *HISTOGRAMS.values(), "seconds"]
@@ -82,7 +82,7 @@ def claims(rows, seeds):
         if not all(key in rows for key in ours):
             continue
         if percent == 100:
-            for column in ("bins_50", "bins_5fold")[: 2 if name == "taobao" else 1]:
+            for column in ("bins_50", "bins_5fold")[: 2 if name.startswith("taobao") else 1]:
                 gain, error = running.paired([(score(key, "headline"), score(key, column)) for key in ours])
                 held &= running.verdict(gain >= 0, f"{name}, all data: not below {column} ({gain:+.4f}±{error:.4f})")
             continue
