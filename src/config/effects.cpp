@@ -37,6 +37,7 @@ const Dependency kDependencies[] = {
      "model.encoder = \"lstm\" or \"attention\""},
     {"model.tempering", [](const Config& c) { return c.model.tempering != "fixed" || c.model.temperature < 1; },
      "model.temperature is below 1"},
+    {"model.mean_sd", [](const Config& c) { return c.model.mean == "linear"; }, "model.mean = \"linear\""},
     {"model.temperature", [](const Config& c) { return c.model.tempering == "fixed"; }, "model.tempering = \"fixed\""},
     {"federation.proximal",
      [](const Config& c) {

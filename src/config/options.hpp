@@ -92,6 +92,7 @@ struct Model {
   double start_lengthscale = 0.1;
   double start_weight_scale = 1.0;
   double prior_sd = 0.3;
+  double mean_sd = 0.3;
   std::string tempering = "none";
   double temperature = 1.0;
 
@@ -131,6 +132,9 @@ struct Model {
       "matrix's "
       "inputs)");
     v("prior_sd", prior_sd, "sigma_0: sd of the global weights at the start, in units of the encoder's start",
+      above(0));
+    v("mean_sd", mean_sd,
+      "sd of a linear mean a'h at the start where h's D entries are 1 or -1: that of a slope is its root-D-th part",
       above(0));
     v("tempering", tempering,
       "power of the likelihood: none, fixed ('temperature'), or dispersion (from the spread of counts over sequences)",

@@ -97,9 +97,9 @@ WeightPosterior initial_prior(const config::Model& model, const Embedding& embed
     prior.mean[j] = start.mean[j] + model.start_weight_scale * start.sd[j] * normal(seed, j, 0);
     prior.sd[j] = model.prior_sd * start.sd[j];
   }
-  // The slopes of a linear prior mean, a matrix of one row, start at 0. By the root of its inputs: else a'h would differ between samples of w by
-  // more than q(v), which they share, can make up for.
-  for (int j = encoder.weights(); j < p - 2; ++j) prior.sd[j] = model.prior_sd / std::sqrt(encoder.dimension);
+  // The slopes of a linear prior mean, a matrix of one row, start at 0. By the root of its inputs: else a'h would
+  // differ between samples of w by more than q(v), which they share, can make up for.
+  for (int j = encoder.weights(); j < p - 2; ++j) prior.sd[j] = model.mean_sd / std::sqrt(encoder.dimension);
   prior.mean[p - 2] = std::log(model.start_variance);
   prior.mean[p - 1] = std::log(start_lengthscale(model, embedding, prior.mean));
   return prior;

@@ -62,7 +62,7 @@ Client make_client(std::int64_t id, const Embedding& embedding, std::vector<data
 double start_lengthscale(const config::Model& model, const Embedding& embedding, const std::vector<double>& weights);
 
 /// The global distribution before the first round: mean from the seed, common to all clients; sd = prior_sd in units of
-/// the encoder's start (gpu::EncoderFamily::start); slopes of a linear prior mean: 0 and prior_sd / sqrt(D).
+/// the encoder's start (gpu::EncoderFamily::start); slopes of a linear prior mean: 0 and mean_sd / sqrt(D).
 WeightPosterior initial_prior(const config::Model& model, const Embedding& embedding, std::uint64_t seed);
 
 }  // namespace fedpp::model

@@ -98,7 +98,8 @@ TEST(InitialPrior, of_a_history_encoder_is_in_units_of_its_start) {
 TEST(InitialPrior, of_a_linear_mean_has_flat_slopes_before_the_kernels_parameters) {
   config::Model options;
   options.width = 4;
-  options.prior_sd = 0.2;
+  options.prior_sd = 0.7;
+  options.mean_sd = 0.2;
   const auto constant = model::initial_prior(options, model::make_embedding(options, {}), 3);
   options.mean = "linear";
   const auto linear = model::initial_prior(options, model::make_embedding(options, {}), 3);
@@ -112,7 +113,8 @@ TEST(InitialPrior, of_a_linear_mean_has_flat_slopes_before_the_kernels_parameter
 TEST(InitialPrior, a_linear_mean_is_as_uncertain_for_any_number_of_slopes) {
   config::Model options;
   options.mean = "linear";
-  options.prior_sd = 0.2;
+  options.prior_sd = 0.7;
+  options.mean_sd = 0.2;
   for (const std::string name : {"deep-kernel", "lstm", "attention", "decay"})
     for (const int width : {4, 32}) {
       options.encoder = name;
@@ -127,6 +129,6 @@ TEST(InitialPrior, a_linear_mean_is_as_uncertain_for_any_number_of_slopes) {
         variance += prior.sd[j] * prior.sd[j];
       }
       EXPECT_NEAR(std::sqrt(variance), 0.2, 1e-12) << name << " " << width;
-      EXPECT_EQ(prior.sd.back(), 0.2) << name;
+      EXPECT_EQ(prior.sd.back(), 0.7) << name;
     }
 }
