@@ -1,5 +1,5 @@
-// What the command line comes to: an action, its exit code, or a mistake in the words themselves. Apart from command.hpp, so that who
-// only acts does not read the library that parses.
+// What the command line comes to: an action, its exit code, or a mistake in the words themselves. Apart from
+// command.hpp, so that who only acts does not read the library that parses.
 #pragma once
 
 #include <functional>
