@@ -134,8 +134,7 @@ struct Model {
     v("prior_sd", prior_sd, "sigma_0: sd of the global weights at the start, in units of the encoder's start",
       above(0));
     v("mean_sd", mean_sd,
-      "sd of a linear mean a'h at the start where h's D entries are 1 or -1: that of a slope is its root-D-th part",
-      above(0));
+      "sd of a linear mean a'h at the start where h's D entries are 1 or -1; a slope's is mean_sd / sqrt(D)", above(0));
     v("tempering", tempering,
       "power of the likelihood: none, fixed ('temperature'), or dispersion (from the spread of counts over sequences)",
       {"none", "fixed", "dispersion"});

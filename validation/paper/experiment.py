@@ -166,16 +166,16 @@ class Experiment:
         """(levels, seed, row) of a data set's runs with these levels. A level BY_VALIDATION is, seed by seed, that of the axis' levels in `choose`
         whose best round validates best, where all of them have run; it looks at no test score."""
         free = [axis for axis, label in levels.items() if label == BY_VALIDATION]
-        groups = {}
+        allowed = {axis: self.choose[axis] if axis in free else [label] for axis, label in levels.items()}
+        groups = {}  # of candidates, where there is a choice
         for run in self.runs():
-            if run.data.name == data.name and run.key in rows and all(run.levels[axis] in self.choose[axis] if axis in free else run.levels[axis] == label
-                                                                      for axis, label in levels.items()):
-                others = tuple(label for axis, label in run.levels.items() if axis not in free)
-                groups.setdefault((run.seed, others), []).append((run.levels, run.seed, rows[run.key]))
+            if run.data.name == data.name and run.key in rows and all(run.levels[axis] in labels for axis, labels in allowed.items()):
+                rest = tuple(label for axis, label in run.levels.items() if axis not in free)
+                groups.setdefault((run.seed, rest), []).append((run.levels, run.seed, rows[run.key]))
         for group in groups.values():
             if not free:
                 yield from group
-            elif len(group) == math.prod(len(self.choose[axis]) for axis in free) and all(row.get("validation") for *_, row in group):
+            elif len(group) == math.prod(len(allowed[axis]) for axis in free) and all(row.get("validation") for *_, row in group):
                 yield max(group, key=lambda found: float(found[2]["validation"]))
 
     def runs(self):
