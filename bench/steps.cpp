@@ -61,7 +61,7 @@ gpu::Cost augment_cost(const gpu::ClientExtent& c, const gpu::RealisationExtent&
   return {0, 8.0 * r.columns * (2 * c.samples + 7)};
 }
 gpu::Cost e_step_alone_cost(const gpu::ClientExtent& c, const gpu::RealisationExtent& r) {
-  return 2 * gpu::moments_cost(c, r) + gpu::variational_cost(c, r);
+  return gpu::moments_cost(c, r) + gpu::variational_cost(c, r);
 }
 
 const std::vector<Step>& steps() {

@@ -38,13 +38,16 @@ void prepare(const Exec& exec, const Batch& b, const Fields& f) {
         const double* mu = f.v_mean.data() + b.vector(i);
         Scratch scratch(member, prepare_scratch(b));
         double* rest = scratch.take(static_cast<Index>(m) * m);
-        D::gemm(member, Op::kTranspose, Op::kNone, m, m, m, -1.0, factor, m, factor, m, 0.0, rest, m);
-        team_for(member, m, [=](Index j) { rest[j * (m + 1)] += 1; });
+        D::transposed_triangle_times(member, m, m, factor, m, factor, m, rest, m);
+        team_for_2d(member, m, m, [=](int r, int c) {
+          double& entry = rest[r + static_cast<Index>(c) * m];
+          entry = (r == c ? 1 : 0) - entry;
+        });
         team_column_sums(
             member, m, m, [=](int c, const double* sum) { vector[c] = sum[0]; },
             [=](int r, int c) { return inverse[r + static_cast<Index>(c) * m] * mu[r]; });
         member.team_barrier();
-        D::gemm(member, Op::kTranspose, Op::kNone, m, m, m, 1.0, inverse, m, rest, m, 0.0, square, m);
+        D::transposed_triangle_times(member, m, m, inverse, m, rest, m, square, m);
       });
 }
 
@@ -101,28 +104,33 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         Real* hbar_real = place_for<Real>(dn, hbar, scratch);
 
         team_for(member, n, [=](Index c) { rho[c] = scale * (beta[c] - alpha[c] * (offset + mean[c])); });
-        team_for_2d(member, m, n, [=](int r, int c) {
-          const Index at = r + static_cast<Index>(c) * m;
-          scaled[at] = static_cast<Real>(scale * alpha[c] * v[at]);
-        });
+        member.team_barrier();
+        // V alpha, and y = V rho for Lbar.
+        team_visit_and_multiply(
+            member, m, n,
+            [=](int r, int c) {
+              const Index at = r + static_cast<Index>(c) * m;
+              scaled[at] = static_cast<Real>(scale * alpha[c] * v[at]);
+            },
+            v, m, [=](int c) { return rho[c]; }, f.task_vector.data() + b.task_vector(task));
         member.team_barrier();
         D::gemm(member, Op::kNone, Op::kNone, m, n, m, 1, bs, m, scaled, m, 0, g, m);
-        // For Lbar: S = V (scale alpha V)', its lower triangle, and y = V rho.
-        D::symmetric(member, m, n, 1, v, m, scaled, m, 0, square_real, m);
+        // For Lbar: S = V (scale alpha V)', its lower triangle.
+        D::lower_product(member, m, n, 1, v, m, scaled, m, 0, square_real, m);
         deliver(member, mm, square_real, square);
-        team_matrix_vector(
-            member, m, n, v, m, [=](int c) { return rho[c]; }, f.task_vector.data() + b.task_vector(task));
-        // G and its sums over columns and rows.
-        team_for_2d(member, m, n, [=](int r, int c) {
-          const Index at = r + static_cast<Index>(c) * m;
-          g[at] = static_cast<Real>((g[at] + vector[r] * rho[c]) * k[at]);
-        });
+        // G and its sums over rows and columns.
+        team_visit_and_multiply(
+            member, m, n,
+            [=](int r, int c) {
+              const Index at = r + static_cast<Index>(c) * m;
+              g[at] = static_cast<Real>((g[at] + vector[r] * rho[c]) * k[at]);
+            },
+            g, m, [](int) { return 1.0; }, f.task_rowsum.data() + b.task_vector(task));
         member.team_barrier();
         team_column_sums(
             member, m, n, [=](int c, const double* sum) { column_sum[c] = sum[0]; },
             [=](int r, int c) { return static_cast<double>(g[r + static_cast<Index>(c) * m]); });
         member.team_barrier();
-        team_matrix_vector(member, m, n, g, m, [](int) { return 1.0; }, f.task_rowsum.data() + b.task_vector(task));
         D::gemm(member, Op::kNone, Op::kTranspose, d, m, n, 1, h_real, d, g, m, 0, weighted_real, d);
         deliver(member, dm, weighted_real, weighted);
         // dJ/dh_n = -(g_n h_n - sum_m G_mn h_m) / l^2
@@ -143,9 +151,10 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         }
         if (encoder.slopes == 0) return;
         // The prior mean a'h: dJ/da = sum rho h, and rho a on top of the kernel's dJ/dh, which log l does not see.
-        team_matrix_vector(member, d, n, h, d, [=](int c) { return rho[c]; }, tail);
         member.team_barrier();
-        team_for_2d(member, d, n, [=](int r, int c) { hbar[r + static_cast<Index>(c) * d] += slopes[r] * rho[c]; });
+        team_visit_and_multiply(
+            member, d, n, [=](int r, int c) { hbar[r + static_cast<Index>(c) * d] += slopes[r] * rho[c]; }, h, d,
+            [=](int c) { return rho[c]; }, tail);
       });
 }
 
@@ -231,21 +240,21 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
         team_for(member, static_cast<Index>(d) * m, [=](Index at) { hg[at] = any ? embedding[at] : 0; });
         member.team_barrier();
 
-        // Lbar = -tril(B S + a y')
-        D::gemm(member, Op::kNone, Op::kNone, m, m, m, -1.0, bs, m, s, m, 0.0, lbar, m);
+        // Lbar = -tril(B S + a y'), S being its own transpose
+        D::lower_product(member, m, m, -1.0, bs, m, s, m, 0.0, lbar, m);
         team_for_2d(member, m, m, [=](int r, int c) {
           const Index at = r + static_cast<Index>(c) * m;
           lbar[at] = r >= c ? lbar[at] - bv[r] * y[c] : 0;
         });
         member.team_barrier();
         // inner = Phi(L' Lbar), then L^-T inner L^-1
-        D::gemm(member, Op::kTranspose, Op::kNone, m, m, m, 1.0, l, m, lbar, m, 0.0, inner, m);
+        D::transposed_triangle_times(member, m, m, l, m, lbar, m, inner, m);
         team_for_2d(member, m, m, [=](int r, int c) {  // Phi keeps the lower triangle
           double& value = inner[r + static_cast<Index>(c) * m];
           value = r > c ? value : (r == c ? 0.5 * value : 0);
         });
         member.team_barrier();
-        D::gemm(member, Op::kTranspose, Op::kNone, m, m, m, 1.0, inverse, m, inner, m, 0.0, kbar, m);
+        D::transposed_triangle_times(member, m, m, inverse, m, inner, m, kbar, m);
         D::gemm(member, Op::kNone, Op::kNone, m, m, m, 1.0, kbar, m, inverse, m, 0.0, inner, m);
         // G_zz = sym(dJ/dK) o K(z,z), into s
         team_for_2d(member, m, m, [=](int r, int c) {
@@ -291,13 +300,13 @@ void collect(const Exec& exec, const Batch& b, const Fields& f) {
 
 }  // namespace
 
-/// prepare: F'F (half), L^-T of it (half). tiles: B V, V alpha V' (half), V rho, row sums of G, h G', h_z G, rho h' and
-/// a rho'; reads V, k, h, writes dJ/dh. finish: B S, L' Lbar (half), products with L^-T and L^-1 (half), h_z G_zz.
+/// prepare: F'F, L^-T of it (triangles). tiles: B V, V alpha V' (half), V rho, row sums of G, h G', h_z G, rho h' and
+/// a rho'; reads V, k, h, writes dJ/dh. finish: B S (half), L' Lbar, product with L^-T (triangles), with L^-1, h_z G_zz.
 Cost adjoint_cost(const ClientExtent& c, const RealisationExtent& r) {
   const double m = r.inducing, n = r.columns, d = c.encoder.dimension, m3 = m * m * m;
   const Cost prepare{2 * m3, 8 * 3 * m * m};
   const Cost tiles{n * (3 * m * m + 4 * m + 4 * d * m + 4 * c.encoder.slopes), n * (2 * matrix_bytes(c) * m + 16 * d)};
-  const Cost finish{2 * m3 + m3 + 2 * m3 + 2 * d * m * m, 8 * (4 * m * m + 2 * d * m)};
+  const Cost finish{4 * m3 + 2 * d * m * m, 8 * (4 * m * m + 2 * d * m)};
   return c.samples * (prepare + tiles + finish);
 }
 

@@ -77,7 +77,7 @@ void BlasDense::gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k
     else if (op_a == Op::kNone)
       host_product<T>(Part::kWhole, m, n, k, alpha, a, lda, b, step, column, beta, c, ldc);
     else
-      host_product_transposed<T>(m, n, k, alpha, a, lda, b, step, column, beta, c, ldc);
+      host_product_transposed<T>(Part::kWhole, m, n, k, alpha, a, lda, b, step, column, beta, c, ldc);
   }
   member.team_barrier();
 }
@@ -87,7 +87,7 @@ void BlasDense::gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k
 constexpr int kPanel = 16;
 
 template <class T>
-void BlasDense::symmetric(const Member& member, int m, int k, Same<T> alpha, const T* a, int lda, const T* b, int ldb,
+void BlasDense::lower_product(const Member& member, int m, int k, Same<T> alpha, const T* a, int lda, const T* b, int ldb,
                           Same<T> beta, T* c, int ldc) {
   if (member.team_rank() == 0 && m > 0) {
     if (m <= kOurRows)
@@ -116,10 +116,28 @@ void BlasDense::triangle_times(const Member& member, int m, int n, const T* l, i
   member.team_barrier();
 }
 
+template <class T>
+void BlasDense::transposed_triangle_times(const Member& member, int m, int n, const T* l, int ldl, const T* b, int ldb,
+                                          T* c, int ldc) {
+  if (member.team_rank() == 0 && m > 0 && n > 0) {
+    if (m <= kOurRows) {
+      host_product_transposed<T>(Part::kUpperTriangle, m, n, m, 1, l, ldl, b, 1, ldb, 0, c, ldc);
+    } else {
+      for (int i = 0; i < m; i += kPanel) {
+        const int rows = m - i < kPanel ? m - i : kPanel;
+        product("T", "N", rows, n, m - i, Same<T>(1), l + i + static_cast<Index>(i) * ldl, ldl, b + i, ldb, Same<T>(0),
+                c + i, ldc);
+      }
+    }
+  }
+  member.team_barrier();
+}
+
 #define FEDPP_PRODUCTS(T)                                                                                              \
   template void BlasDense::gemm<T>(const Member&, Op, Op, int, int, int, T, const T*, int, const T*, int, T, T*, int); \
-  template void BlasDense::symmetric<T>(const Member&, int, int, T, const T*, int, const T*, int, T, T*, int);         \
-  template void BlasDense::triangle_times<T>(const Member&, int, int, const T*, int, const T*, int, T*, int);
+  template void BlasDense::lower_product<T>(const Member&, int, int, T, const T*, int, const T*, int, T, T*, int);         \
+  template void BlasDense::triangle_times<T>(const Member&, int, int, const T*, int, const T*, int, T*, int);           \
+  template void BlasDense::transposed_triangle_times<T>(const Member&, int, int, const T*, int, const T*, int, T*, int);
 FEDPP_PRODUCTS(double)
 FEDPP_PRODUCTS(float)
 #undef FEDPP_PRODUCTS

@@ -5,10 +5,11 @@
 //
 // gemm: C = alpha op(A) op(B) + beta C;  op(A): [m x k], op(B): [k x n], C: [m x n], not read where beta is 0.
 //
-// symmetric: lower triangle of C = alpha A B' + beta C, where A B' is symmetric;  A, B: [m x k]. What becomes of the
-// upper triangle is left open.
+// lower_product: lower triangle of C = alpha A B' + beta C;  A, B: [m x k]. What becomes of the upper triangle is left
+// open.
 //
-// triangle_times: C = L B;  L: [m x m] lower with zeros above, B, C: [m x n], apart.
+// triangle_times: C = L B, transposed_triangle_times: C = L' B;  L: [m x m] lower with zeros above, B, C: [m x n],
+// apart.
 //
 // potrf: lower Cholesky factor in place, the upper triangle is left alone. Returns 0, or 1 + the index of the first
 // pivot that is not positive (which then stands on the diagonal), to every thread.
@@ -34,11 +35,14 @@ struct BlasDense {
   static void gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, Same<T> alpha, const T* a, int lda,
                    const T* b, int ldb, Same<T> beta, T* c, int ldc);
   template <class T>
-  static void symmetric(const Member& member, int m, int k, Same<T> alpha, const T* a, int lda, const T* b, int ldb,
+  static void lower_product(const Member& member, int m, int k, Same<T> alpha, const T* a, int lda, const T* b, int ldb,
                         Same<T> beta, T* c, int ldc);
   template <class T>
   static void triangle_times(const Member& member, int m, int n, const T* l, int ldl, const T* b, int ldb, T* c,
                              int ldc);
+  template <class T>
+  static void transposed_triangle_times(const Member& member, int m, int n, const T* l, int ldl, const T* b, int ldb,
+                                        T* c, int ldc);
   static int potrf(const Member& member, int m, double* a, int lda);
   static void invert_lower(const Member& member, int m, const double* l, double* inverse);
 };

@@ -7,11 +7,48 @@ namespace fedpp::gpu {
 
 namespace {
 
-// Per team: what rbf_block needs and, in mixed precision, k and V [M x T] as they are formed.
+// Per team: F V [M x T], and F [M x M] in V's precision.
+template <class Real>
+KOKKOS_INLINE_FUNCTION Index moments_scratch(const Batch& b) {
+  const Index m = b.most_inducing;
+  return doubles_for<Real>(m * b.most_tile) + copy_scratch<Real>(m * m);
+}
+
+/// The moments of f at a tile's columns from V and what V leaves unexplained there.
+template <class D, class Real>
+KOKKOS_INLINE_FUNCTION void tile_moments(const Member& member, const Batch& b, const Fields& f, int tile, int sample,
+                                         Scratch& scratch) {
+  const int i = b.tile_realisation(tile);
+  const int problem = b.problem(i) + sample;
+  const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile);
+  const Real* v = columns<Real>(f.v, f.v_single) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
+  const double* mu = f.v_mean.data() + b.vector(i);
+  const double* unexplained = f.unexplained.data() + b.problem_column(problem) + first;
+  const double* trend = f.trend.data() + b.problem_column(problem) + first;
+  double* mean = f.projection.data() + b.problem_column(problem) + first;
+  double* s = f.variance.data() + b.problem_column(problem) + first;
+  Real* fv = take<Real>(scratch, static_cast<Index>(m) * n);
+  const Real* factor = rounded<Real>(member, static_cast<Index>(m) * m, f.v_factor.data() + b.square(i), scratch);
+  member.team_barrier();
+  D::triangle_times(member, m, n, factor, m, v, m, fv, m);
+  team_column_sums(
+      member, m, n,
+      [=](int c, const double* sums) {
+        mean[c] = trend[c] + sums[0];
+        s[c] = unexplained[c] + sums[1];
+      },
+      [=](int r, int c) { return v[r + static_cast<Index>(c) * m] * mu[r]; },
+      [=](int r, int c) {
+        const double y = fv[r + static_cast<Index>(c) * m];
+        return y * y;
+      });
+}
+
+// Per team: what rbf_block needs, in mixed precision k and V [M x T] as they are formed, and tile_moments' part.
 template <class Real>
 KOKKOS_INLINE_FUNCTION Index features_scratch(const Batch& b) {
   const Index formed = std::is_same_v<Real, double> ? 0 : 2 * static_cast<Index>(b.most_inducing) * b.most_tile;
-  return rbf_scratch(b.most_width, b.most_inducing, b.most_tile) + formed;
+  return rbf_scratch(b.most_width, b.most_inducing, b.most_tile) + formed + moments_scratch<Real>(b);
 }
 
 template <class D, class Real>
@@ -61,59 +98,28 @@ void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_
             });
         deliver(member, entries, k, kept_k);
         deliver(member, entries, v, kept_v);
+        tile_moments<D, Real>(member, b, f, tile, sample, scratch);  // V is still in a cache
       });
 }
 
-// Per team: F V [M x T], and F [M x M] in V's precision.
-template <class Real>
-KOKKOS_INLINE_FUNCTION Index moments_scratch(const Batch& b) {
-  const Index m = b.most_inducing;
-  return doubles_for<Real>(m * b.most_tile) + copy_scratch<Real>(m * m);
-}
-
 template <class D, class Real>
-void run_moments(const Exec& exec, const Batch& b, const Fields& f, bool batch_only) {
+void run_moments(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
       "fedpp::features::moments"_label, team_policy(exec, b.tasks, moments_scratch<Real>(b)),
       KOKKOS_LAMBDA(const Member& member) {
         const int task = member.league_rank();
-        const int tile = b.task_tile(task), sample = b.task_sample(task);
-        if (batch_only && f.tile_scale(tile) == 0) return;
-        const int i = b.tile_realisation(tile);
-        const int problem = b.problem(i) + sample;
-        const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile);
-        const Real* v = columns<Real>(f.v, f.v_single) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
-        const double* mu = f.v_mean.data() + b.vector(i);
-        const double* unexplained = f.unexplained.data() + b.problem_column(problem) + first;
-        const double* trend = f.trend.data() + b.problem_column(problem) + first;
-        double* mean = f.projection.data() + b.problem_column(problem) + first;
-        double* s = f.variance.data() + b.problem_column(problem) + first;
         Scratch scratch(member, moments_scratch<Real>(b));
-        Real* fv = take<Real>(scratch, static_cast<Index>(m) * n);
-        const Real* factor = rounded<Real>(member, static_cast<Index>(m) * m, f.v_factor.data() + b.square(i), scratch);
-        member.team_barrier();
-        D::triangle_times(member, m, n, factor, m, v, m, fv, m);
-        team_column_sums(
-            member, m, n,
-            [=](int c, const double* sums) {
-              mean[c] = trend[c] + sums[0];
-              s[c] = unexplained[c] + sums[1];
-            },
-            [=](int r, int c) { return v[r + static_cast<Index>(c) * m] * mu[r]; },
-            [=](int r, int c) {
-              const double y = fv[r + static_cast<Index>(c) * m];
-              return y * y;
-            });
+        tile_moments<D, Real>(member, b, f, b.task_tile(task), b.task_sample(task), scratch);
       });
 }
 
 }  // namespace
 
-/// h_z'h and L^-1 k, V'V, a'h; reads h, writes k and V.
+/// h_z'h and L^-1 k, V'V, a'h, and the moments from V at hand; reads h, writes k and V, mean and variance.
 Cost features_cost(const ClientExtent& c, const RealisationExtent& r) {
   const double m = r.inducing, n = r.columns, d = c.encoder.dimension;
-  return c.samples *
-         Cost{2 * d * m * n + m * m * n + 2 * m * n + 2 * c.encoder.slopes * n, n * (8 * d + 2 * matrix_bytes(c) * m)};
+  return c.samples * Cost{2 * d * m * n + 2 * m * m * n + 6 * m * n + 2 * c.encoder.slopes * n,
+                          n * (8 * d + 2 * matrix_bytes(c) * m + 16)};
 }
 
 /// F V, two scalar products a column; reads V, writes mean and variance.
@@ -128,9 +134,9 @@ void features(const Exec& exec, const Batch& batch, const Fields& fields, bool b
   });
 }
 
-void moments(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only) {
+void moments(const Exec& exec, const Batch& batch, const Fields& fields) {
   with_dense([&]<class D>() {
-    with_precision(batch, [&]<class Real>() { run_moments<D, Real>(exec, batch, fields, batch_only); });
+    with_precision(batch, [&]<class Real>() { run_moments<D, Real>(exec, batch, fields); });
   });
 }
 

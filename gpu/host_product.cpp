@@ -69,9 +69,11 @@ void strip(Part part, int row, int m, int first, int k, T alpha, const T* a, Str
   const auto blocks = [&]<int bytes, int vectors>() {
     constexpr int rows = vectors * bytes / static_cast<int>(sizeof(T));
     for (; row + rows <= m; row += rows) {
-      const int depth = part == Part::kLowerTriangle ? std::min(k, row + rows - first) : k;
-      if (depth > 0 || part != Part::kLowerTriangle)
-        block<T, add, bytes, vectors, columns>(depth, alpha, a + row, lda, b, step, column, c + row, ldc);
+      const int begin = part == Part::kUpperTriangle ? std::clamp(row - first, 0, k) : 0;
+      const int end = part == Part::kLowerTriangle ? std::min(k, row + rows - first) : k;
+      if (end > begin || !add)
+        block<T, add, bytes, vectors, columns>(end - begin, alpha, a + row + begin * lda, lda, b + begin * step, step,
+                                               column, c + row, ldc);
     }
   };
   blocks.template operator()<kVectorBytes, 2>();
@@ -125,20 +127,21 @@ void host_product(Part part, int m, int n, int k, T alpha, const T* a, Stride ld
 }
 
 template <class T>
-void host_product_transposed(int m, int n, int k, T alpha, const T* a, Stride lda, const T* b, Stride step,
+void host_product_transposed(Part part, int m, int n, int k, T alpha, const T* a, Stride lda, const T* b, Stride step,
                              Stride column, T beta, T* c, Stride ldc) {
   T columns[kMostRows * kDepth];
   assert(m <= kMostRows);
   slices(m, n, k, beta, c, ldc, [&]<bool add>(int p, int depth) {
     for (int i = 0; i < m; ++i)
       for (int q = 0; q < depth; ++q) columns[i + q * m] = a[p + q + i * lda];
-    slice<T, add>(Part::kWhole, m, n, p, depth, alpha, columns, m, b + p * step, step, column, c, ldc);
+    slice<T, add>(part, m, n, p, depth, alpha, columns, m, b + p * step, step, column, c, ldc);
   });
 }
 
 #define FEDPP_HOST_PRODUCTS(T)                                                                                      \
   template void host_product<T>(Part, int, int, int, T, const T*, Stride, const T*, Stride, Stride, T, T*, Stride); \
-  template void host_product_transposed<T>(int, int, int, T, const T*, Stride, const T*, Stride, Stride, T, T*, Stride);
+  template void host_product_transposed<T>(Part, int, int, int, T, const T*, Stride, const T*, Stride, Stride, T, T*, \
+                                           Stride);
 FEDPP_HOST_PRODUCTS(double)
 FEDPP_HOST_PRODUCTS(float)
 #undef FEDPP_HOST_PRODUCTS

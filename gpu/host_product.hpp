@@ -15,6 +15,7 @@ enum class Part {
   kWhole,
   kLowerResult,    ///< the lower triangle of C, m = n; what becomes of the upper one is left open
   kLowerTriangle,  ///< A is lower triangular with zeros above the diagonal, m = k
+  kUpperTriangle,  ///< A is upper triangular with zeros below the diagonal, m = k
 };
 
 /// C = alpha A op(B) + beta C;  A: [m x k], m <= kMostRows, C: [m x n]; row p, column j of op(B) is
@@ -25,7 +26,7 @@ void host_product(Part part, int m, int n, int k, T alpha, const T* a, std::ptrd
 
 /// The same with A' instead of A;  A: [k x m].
 template <class T>
-void host_product_transposed(int m, int n, int k, T alpha, const T* a, std::ptrdiff_t lda, const T* b,
+void host_product_transposed(Part part, int m, int n, int k, T alpha, const T* a, std::ptrdiff_t lda, const T* b,
                              std::ptrdiff_t step, std::ptrdiff_t column, T beta, T* c, std::ptrdiff_t ldc);
 
 }  // namespace fedpp::gpu

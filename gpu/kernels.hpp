@@ -37,12 +37,12 @@ void embed(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOp
 void factorise(const Exec& exec, const Batch& batch, const Fields& fields, double jitter_limit = kJitterLimit,
                bool batch_only = false);
 
-/// k and V = L^-1 k at the columns (1.2), from their embeddings. Tiles with tile_scale = 0 are skipped where
-/// `batch_only`.
+/// k and V = L^-1 k at the columns (1.2), from their embeddings, and the moments of f there under q(v) as it stands.
+/// Tiles with tile_scale = 0 are skipped where `batch_only`.
 void features(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only = false);
 
-/// Mean (less nu) and variance of f at the columns, per sample (1.2).
-void moments(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only = false);
+/// Mean (less nu) and variance of f at the columns, per sample (1.2), after a change of q(v).
+void moments(const Exec& exec, const Batch& batch, const Fields& fields);
 
 /// c, xi, alpha, beta, Lambda and the tile sums from the moments (1.3); the bound's sum, which costs logarithms, on
 /// demand.

@@ -191,12 +191,15 @@ KOKKOS_INLINE_FUNCTION void team_column_sums(const Member& member, int rows, int
 #endif
 }
 
-/// y = A x, A: [rows x columns] column-major, x(c) given by a function; sums in double, whatever A's numbers are. A
-/// thread owns rows, so no barrier is needed for y to be right; none follows.
-template <class T, class X>
-KOKKOS_INLINE_FUNCTION void team_matrix_vector(const Member& member, int rows, int columns, const T* a, int lda,
-                                               const X& x, double* y) {
+/// y = A x, A: [rows x columns] column-major, x(c) given by a function; sums in double, whatever A's numbers are. Before
+/// an entry of A is read visit(r, c) is called, which may write it (hosts: in the same pass). A thread owns rows of y;
+/// no barrier follows.
+template <class V, class T, class X>
+KOKKOS_INLINE_FUNCTION void team_visit_and_multiply(const Member& member, int rows, int columns, const V& visit,
+                                                    const T* a, int lda, const X& x, double* y) {
 #if defined(FEDPP_THREADS_IN_TURN)
+  team_for_2d(member, rows, columns, visit);
+  member.team_barrier();
   for (int r = member.team_rank(); r < rows; r += member.team_size()) {
     double sum = 0;
     for (int c = 0; c < columns; ++c) sum += a[r + static_cast<Index>(c) * lda] * x(c);
@@ -210,7 +213,10 @@ KOKKOS_INLINE_FUNCTION void team_matrix_vector(const Member& member, int rows, i
     const T* column = a + static_cast<Index>(c) * lda;
     const double factor = x(c);
     FEDPP_INDEPENDENT
-    for (int r = begin; r < end; ++r) y[r] += column[r] * factor;
+    for (int r = begin; r < end; ++r) {
+      visit(r, c);
+      y[r] += column[r] * factor;
+    }
   }
 #endif
 }

@@ -46,7 +46,7 @@ struct TeamDense {
   }
 
   template <class T>
-  KOKKOS_INLINE_FUNCTION static void symmetric(const Member& member, int m, int k, Same<T> alpha, const T* a, int lda,
+  KOKKOS_INLINE_FUNCTION static void lower_product(const Member& member, int m, int k, Same<T> alpha, const T* a, int lda,
                                                const T* b, int ldb, Same<T> beta, T* c, int ldc) {
     product<Half::kResult, T>(member, m, m, k, alpha, a, 1, lda, b, ldb, 1, beta, c, ldc);
   }
@@ -55,6 +55,12 @@ struct TeamDense {
   KOKKOS_INLINE_FUNCTION static void triangle_times(const Member& member, int m, int n, const T* l, int ldl, const T* b,
                                                     int ldb, T* c, int ldc) {
     product<Half::kFactor, T>(member, m, n, m, 1, l, 1, ldl, b, 1, ldb, 0, c, ldc);
+  }
+
+  template <class T>
+  KOKKOS_INLINE_FUNCTION static void transposed_triangle_times(const Member& member, int m, int n, const T* l, int ldl,
+                                                               const T* b, int ldb, T* c, int ldc) {
+    product<Half::kTransposedFactor, T>(member, m, n, m, 1, l, ldl, 1, b, 1, ldb, 0, c, ldc);
   }
 
   /// Column by column from the left, each less what the columns before it explain: one barrier a column, and an entry
@@ -96,8 +102,9 @@ struct TeamDense {
   }
 
  private:
-  /// Which half of a square matrix is not asked for, or known to be zero: the upper one of ...
-  enum class Half { kNone, kResult, kFactor };
+  /// Which half of a square matrix is not asked for, or known to be zero: the upper one of the result or of the factor,
+  /// or the lower one of a factor that is the transpose of a lower one.
+  enum class Half { kNone, kResult, kFactor, kTransposedFactor };
 
   /// C = alpha A B + beta C;  row i, column p of A is a[i * row_a + p * step_a], row p, column j of B
   /// b[p * step_b + j * column_b].
@@ -120,6 +127,8 @@ struct TeamDense {
         block.template add<1>(apart, least(2 * apart, k), step_a, step_b);
         block.template add<2>(2 * apart, least(3 * apart, k), step_a, step_b);
         block.template add<3>(3 * apart, k, step_a, step_b);
+      } else if constexpr (half == Half::kTransposedFactor) {  // row i of A begins at its diagonal
+        block.template add<0>(u, k, step_a, step_b);
       } else if constexpr (half == Half::kResult) {  // rows above all of the block's columns are not asked for
         while (first < kRows && u + first * apart < column) ++first;
         if (first == 0) block.template add<0>(0, k, step_a, step_b);

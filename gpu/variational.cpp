@@ -20,12 +20,12 @@ KOKKOS_INLINE_FUNCTION Index accumulate_scratch(const Batch& b) {
 template <class D>
 KOKKOS_INLINE_FUNCTION void add_square(const Member& member, int m, int n, double share, bool first, const double* v,
                                        const double* scaled, double*, double* square) {
-  D::symmetric(member, m, n, share, v, m, scaled, m, first ? 0.0 : 1.0, square, m);
+  D::lower_product(member, m, n, share, v, m, scaled, m, first ? 0.0 : 1.0, square, m);
 }
 template <class D>
 KOKKOS_INLINE_FUNCTION void add_square(const Member& member, int m, int n, double share, bool first, const float* v,
                                        const float* scaled, float* part, double* square) {
-  D::symmetric(member, m, n, 1, v, m, scaled, m, 0, part, m);
+  D::lower_product(member, m, n, 1, v, m, scaled, m, 0, part, m);
   team_for_2d(member, m, m, [=](int r, int c) {
     const Index at = r + static_cast<Index>(c) * m;
     square[at] = share * (r < c ? 0 : part[at]) + (first ? 0 : square[at]);
@@ -55,13 +55,14 @@ void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
         const double share = 1.0 / samples;
         for (int s = 0; s < samples; ++s) {
           const Real* v = columns<Real>(f.v, f.v_single) + b.matrix(b.problem(i) + s) + static_cast<Index>(first) * m;
-          team_for_2d(member, m, n, [=](int r, int c) {
-            const Index at = r + static_cast<Index>(c) * m;
-            scaled[at] = static_cast<Real>(v[at] * alpha[c]);
-          });
           const double* trend = f.trend.data() + b.problem_column(b.problem(i) + s) + first;
-          team_matrix_vector(
-              member, m, n, v, m, [=](int c) { return beta[c] - alpha[c] * (offset + trend[c]); }, product);
+          team_visit_and_multiply(
+              member, m, n,
+              [=](int r, int c) {
+                const Index at = r + static_cast<Index>(c) * m;
+                scaled[at] = static_cast<Real>(v[at] * alpha[c]);
+              },
+              v, m, [=](int c) { return beta[c] - alpha[c] * (offset + trend[c]); }, product);
           member.team_barrier();
           team_for(member, m, [=](Index r) { vector[r] = share * product[r] + (s == 0 ? 0 : vector[r]); });
           add_square<D>(member, m, n, share, s == 0, v, scaled, part, square);

@@ -111,7 +111,6 @@ std::vector<ClientStepAnswer> evaluate_client_steps(const std::vector<const Clie
   gpu::embed(exec, b, f, *encoder);
   gpu::factorise(exec, b, f, /*jitter_limit=*/0);
   gpu::features(exec, b, f);
-  gpu::moments(exec, b, f);
   gpu::augment(exec, b, f, /*with_bound=*/true);
   gpu::elbo(exec, b, f);
   gpu::surrogate(exec, b, f);

@@ -28,7 +28,6 @@ std::vector<std::vector<RealisationPrediction>> FrozenPrediction::under(
   gpu::embed(exec_, b, f, batch_.encoder(), kBatchOnly);
   gpu::factorise(exec_, b, f, gpu::kJitterLimit, kBatchOnly);
   gpu::features(exec_, b, f, kBatchOnly);
-  gpu::moments(exec_, b, f, kBatchOnly);
   exec_.fence();
 
   std::vector<double> moments, variance, log_intensities, intensities;  // [realisation][sample][columns]

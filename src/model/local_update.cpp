@@ -16,7 +16,6 @@ namespace fedpp::model {
 void e_steps(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, int count,
              double offset_precision) {
   if (count == 0) return;
-  gpu::moments(exec, batch, fields);
   gpu::augment(exec, batch, fields);
   for (int step = 0; step < count; ++step) {  // each leaves moments and augmentation as the next one wants them
     gpu::update_variational(exec, batch, fields);
@@ -55,7 +54,6 @@ void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fiel
       gpu::embed(exec, batch, fields, encoder, /*batch_only=*/true);
       gpu::factorise(exec, batch, fields, gpu::kJitterLimit, /*batch_only=*/true);
       gpu::features(exec, batch, fields, /*batch_only=*/true);
-      gpu::moments(exec, batch, fields, /*batch_only=*/true);
     }
     gpu::adjoint(exec, batch, fields, encoder, alignment);
     if (mixture)

@@ -34,7 +34,6 @@ std::vector<Loss> LossGradient::at(const std::vector<WeightPosterior>& weights, 
   gpu::embed(exec_, b, f, batch_.encoder());
   gpu::factorise(exec_, b, f);
   gpu::features(exec_, b, f);
-  gpu::moments(exec_, b, f);
   gpu::augment(exec_, b, f, /*with_bound=*/true);
   model::e_steps(exec_, b, f, e_steps);
   gpu::elbo(exec_, b, f);

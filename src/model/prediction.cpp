@@ -76,7 +76,6 @@ std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const Client
   gpu::embed(exec, b, f, batch.encoder(), kBatchOnly);
   gpu::factorise(exec, b, f, gpu::kJitterLimit, kBatchOnly);
   gpu::features(exec, b, f, kBatchOnly);
-  gpu::moments(exec, b, f, kBatchOnly);
   std::vector<double> projection, variance;
   exec.fence();
   gpu::to_host(f.projection, projection);

@@ -178,7 +178,6 @@ struct DeviceBatch {
     gpu::embed(exec, batch, fields, *encoder);
     gpu::factorise(exec, batch, fields);
     gpu::features(exec, batch, fields);
-    gpu::moments(exec, batch, fields);
   }
 };
 

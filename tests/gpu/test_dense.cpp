@@ -46,7 +46,7 @@ struct Gemm {
     D::gemm(member, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
   }
 };
-struct Symmetric {
+struct LowerProduct {
   int m, k;
   double alpha;
   const double *a, *b;
@@ -54,16 +54,20 @@ struct Symmetric {
   double* c;
   template <class D>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    D::symmetric(member, m, k, alpha, a, m, b, m, beta, c, m);
+    D::lower_product(member, m, k, alpha, a, m, b, m, beta, c, m);
   }
 };
 struct TriangleTimes {
   int m, n;
   const double *l, *b;
   double* c;
+  bool transposed = false;
   template <class D>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    D::triangle_times(member, m, n, l, m, b, m, c, m);
+    if (transposed)
+      D::transposed_triangle_times(member, m, n, l, m, b, m, c, m);
+    else
+      D::triangle_times(member, m, n, l, m, b, m, c, m);
   }
 };
 struct InvertLower {
@@ -171,7 +175,7 @@ TEST_P(Dense, symmetric_gives_the_lower_triangle) {
         for (int p = 0; p < k; ++p)
           for (int i = 0; i < m; ++i) b[static_cast<std::size_t>(i + p * m)] *= 1 + 0.1 * p;
         const auto da = up(a), db = up(b), dc = up(Vector(static_cast<std::size_t>(m * m), beta == 0 ? NAN : -7.0));
-        in_a_team(Symmetric{m, k, 2.0, da.data(), db.data(), beta, dc.data()});
+        in_a_team(LowerProduct{m, k, 2.0, da.data(), db.data(), beta, dc.data()});
         const Vector got = test::host(dc);
         for (int j = 0; j < m; ++j)
           for (int i = j; i < m; ++i) {
@@ -198,6 +202,16 @@ TEST_P(Dense, triangles_multiply_and_invert) {
           for (int p = 0; p <= i; ++p)
             sum += l[static_cast<std::size_t>(i + p * m)] * x[static_cast<std::size_t>(p + j * m)];
           ASSERT_NEAR(product[static_cast<std::size_t>(i + j * m)], sum, 1e-12);
+        }
+      const auto dt = up(Vector(x.size(), NAN));
+      in_a_team(TriangleTimes{m, n, dz.data(), dx.data(), dt.data(), /*transposed=*/true});
+      const Vector by_transposed = test::host(dt);
+      for (int j = 0; j < n; ++j)
+        for (int i = 0; i < m; ++i) {
+          double sum = 0;
+          for (int p = i; p < m; ++p)
+            sum += l[static_cast<std::size_t>(p + i * m)] * x[static_cast<std::size_t>(p + j * m)];
+          ASSERT_NEAR(by_transposed[static_cast<std::size_t>(i + j * m)], sum, 1e-12);
         }
       const auto di = up(Vector(static_cast<std::size_t>(m * m), NAN)), by_inverse = up(Vector(x.size(), NAN));
       in_a_team(InvertLower{m, dl.data(), di.data()});

@@ -60,7 +60,7 @@ TYPED_TEST(HostProduct, agrees_with_plain_loops) {
             auto plain = x.c, by_transposed = x.c;
             host_product<T>(Part::kWhole, m, n, k, T(1.5), x.a.data(), x.lda, x.b.data(), step, column, beta,
                             plain.data(), x.ldc);
-            host_product_transposed<T>(m, n, k, T(1.5), at.data(), k + 1, x.b.data(), step, column, beta,
+            host_product_transposed<T>(Part::kWhole, m, n, k, T(1.5), at.data(), k + 1, x.b.data(), step, column, beta,
                                        by_transposed.data(), x.ldc);
             for (int j = 0; j < n; ++j)
               for (int i = 0; i < x.ldc; ++i) {
@@ -108,6 +108,15 @@ TYPED_TEST(HostProduct, halves_are_those_of_the_whole) {
                       x.ldc);
       host_product<T>(Part::kWhole, m, n, m, T(1), x.a.data(), x.lda, x.b.data(), 1, m, T(0), whole.data(), x.ldc);
       for (std::size_t entry = 0; entry < half.size(); ++entry) ASSERT_EQ(half[entry], whole[entry]) << m << " x " << n;
+      // L' B.
+      auto transposed = x.c;
+      whole = x.c;
+      host_product_transposed<T>(Part::kUpperTriangle, m, n, m, T(1), x.a.data(), x.lda, x.b.data(), 1, m, T(0),
+                                 transposed.data(), x.ldc);
+      host_product_transposed<T>(Part::kWhole, m, n, m, T(1), x.a.data(), x.lda, x.b.data(), 1, m, T(0), whole.data(),
+                                 x.ldc);
+      for (std::size_t entry = 0; entry < whole.size(); ++entry)
+        ASSERT_EQ(transposed[entry], whole[entry]) << m << " x " << n;
     }
   }
 }

@@ -217,7 +217,6 @@ TEST(SelectBatch, features_and_factors_outside_the_mini_batch_are_left_alone) {
   gpu::embed(exec, device.batch, device.fields, *device.encoder, true);
   gpu::factorise(exec, device.batch, device.fields, gpu::kJitterLimit, true);
   gpu::features(exec, device.batch, device.fields, true);
-  gpu::moments(exec, device.batch, device.fields, true);
   const auto changed = [](const Vector& a, const Vector& b) {
     int parts = 0;
     for (std::size_t part = 0; part < 4; ++part) {
