@@ -65,8 +65,8 @@ void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fiel
                  const LocalOptions& options, gpu::DrawKey key, int steps, const gpu::Alignment* alignment = nullptr,
                  const gpu::Mixture* mixture = nullptr);
 
-/// E-steps alone, the weights held: 1.3, then `count` times q(v), 1.3, m, 1.3, nu, 1.3. Features and their moments must be current.
-/// `offset_precision`: of a prior N(0, .) on nu.
+/// E-steps alone, the weights held: 1.3, then `count` times q(v), 1.3, m, 1.3, nu, 1.3. Features and their moments must
+/// be current. `offset_precision`: of a prior N(0, .) on nu.
 void e_steps(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, int count,
              double offset_precision = 0);
 
