@@ -21,10 +21,10 @@ COLUMNS = ["data", "percent", "mode", "seed", "headline", "plug_in", "last_round
            *HISTOGRAMS.values(), "seconds"]
 
 
-def grid(seeds, percents, data):
+def grid(numbers, percents, data):
     """Cheap and telling runs first; local-only training is asked for where the data are few."""
     for percent in percents:
-        for seed in range(1, seeds + 1):
+        for seed in numbers:
             for name in data:
                 for mode in ("federated", "local") if percent < 100 else ("federated",):
                     yield name, percent, mode, seed
@@ -75,12 +75,12 @@ def summary(rows):
     return "\n".join(lines)
 
 
-def claims(rows, seeds):
+def claims(rows, numbers):
     """One line a claim of README.md whose runs are all there; true if all of those hold."""
     held = True
     score = lambda key, column: float(rows[key][column])  # noqa: E731
     for name, percent in sorted({key[:2] for key in rows}):
-        ours = [(name, percent, "federated", seed) for seed in range(1, seeds + 1)]
+        ours = [(name, percent, "federated", seed) for seed in numbers]
         if not all(key in rows for key in ours):
             continue
         if percent == 100:
@@ -89,7 +89,7 @@ def claims(rows, seeds):
                 held &= running.verdict(gain >= 0, f"{name}, all data: not below {column} ({gain:+.4f}±{error:.4f})")
             continue
         rivals = {"the best trivial model": [max(score(key, c) for c in HISTOGRAMS.values()) for key in ours]}
-        alone = [(name, percent, "local", seed) for seed in range(1, seeds + 1)]
+        alone = [(name, percent, "local", seed) for seed in numbers]
         if all(key in rows for key in alone):
             rivals["local-only training"] = [score(key, "headline") for key in alone]
         for rival, scores in rivals.items():
@@ -99,7 +99,7 @@ def claims(rows, seeds):
 
 
 def main():
-    options = running.arguments(__doc__, seeds=(int, 5, "seeds 1 to this"),
+    options = running.arguments(__doc__, seeds=(int, 5, "the last seed"), first=(int, 1, "the first seed"),
                                 percents=(str, "1,5,10,100", "shares of the local data"),
                                 data=(str, ",".join(DATA), "data sets"),
                                 quick=(bool, False, "one seed, 1 %% of Taobao and Amazon: two minutes"),
@@ -113,7 +113,8 @@ def main():
     rows = read(results)
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
     data = options.data.split(",")
-    for cell in [] if options.table else grid(options.seeds, [float(p) for p in options.percents.split(",")], data):
+    numbers = range(options.first, options.seeds + 1)
+    for cell in [] if options.table else grid(numbers, [float(p) for p in options.percents.split(",")], data):
         if cell in rows:
             continue
         name, percent, mode, seed = cell
@@ -125,9 +126,9 @@ def main():
         rows[cell] = row_of(cell, result)
         write(results, rows)
         print(" ".join(str(v) for v in rows[cell].values()), flush=True)
-    rows = {key: row for key, row in rows.items() if key[3] <= options.seeds}
+    rows = {key: row for key, row in rows.items() if key[3] in numbers}
     print(summary(rows))
-    return 0 if options.quick or claims(rows, options.seeds) else 1
+    return 0 if options.quick or claims(rows, numbers) else 1
 
 
 if __name__ == "__main__":
