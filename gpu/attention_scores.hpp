@@ -147,7 +147,7 @@ KOKKOS_INLINE_FUNCTION void attend_adjoint(const Member& member, const Attention
     D::gemm(member, Op::kNone, Op::kNone, h, n, count, a.scale, keys.k(first), h, scores_bar, kKeys, 1.0, q_bar, h);
   }
   copy(member, h, n, q_bar, h, qkv, 3 * h);
-  if (member.team_rank() == 0) *recency_bar -= slope * lane_sum(0, n, [=](Index c) { return aged[c]; });
+  if (member.team_rank() == 0) *recency_bar -= slope * lane_sum(0, n, [=](int c) { return aged[c]; });
   member.team_barrier();
 }
 

@@ -41,7 +41,7 @@ class Lanes {
     for (int other = kCount / 2; other > 0; other /= 2) total += exchange(total, other);
     return total;
 #else
-    return lane_sum(0, n, [&](Index r) { return f(static_cast<int>(r)); });
+    return lane_sum(0, n, f);
 #endif
   }
 

@@ -6,7 +6,7 @@
 namespace fedpp::gpu {
 
 /// log(2 cosh(c/2)) for c >= 0, never overflowing.
-KOKKOS_INLINE_FUNCTION double log_2cosh_half(double c) { return 0.5 * c + math::log1p(math::exp(-c)); }
+KOKKOS_INLINE_FUNCTION double log_2cosh_half(double c) { return 0.5 * c + fast_log1p(fast_exp(-c)); }
 
 /// What a point's augmentation needs of q(f): c = sqrt(E[f^2]) >= |E[f]|.
 struct Augmentation {

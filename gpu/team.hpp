@@ -126,12 +126,13 @@ KOKKOS_INLINE_FUNCTION void team_add_parts(const Member& member, Index begin, In
 }
 
 /// Sum of f(i) over [begin, end) by one thread: on hosts in eight lanes, which vector registers hold, added pairwise at
-/// the end. (A sum in one chain waits for every addition: the compiler may not reorder it.)
-template <class F>
-KOKKOS_INLINE_FUNCTION double lane_sum(Index begin, Index end, const F& f) {
+/// the end. (A sum in one chain waits for every addition: the compiler may not reorder it.) I: the index as f takes it,
+/// since of a converted one the compiler does not see that lanes stand side by side.
+template <class I, class F>
+KOKKOS_INLINE_FUNCTION double lane_sum(I begin, I end, const F& f) {
   double rest = 0;
 #if defined(FEDPP_DEVICE_CODE)
-  for (Index i = begin; i < end; ++i) rest += f(i);
+  for (I i = begin; i < end; ++i) rest += f(i);
   return rest;
 #else
   constexpr int kLanes = 8;
@@ -185,7 +186,7 @@ KOKKOS_INLINE_FUNCTION void team_column_sums(const Member& member, int rows, int
 #else
   team_for(member, columns, [&](Index i) {
     const int c = static_cast<int>(i);
-    const double sums[] = {lane_sum(0, rows, [&](Index r) { return f(static_cast<int>(r), c); })...};
+    const double sums[] = {lane_sum(0, rows, [&](int r) { return f(r, c); })...};
     store(c, sums);
   });
 #endif
