@@ -78,6 +78,25 @@ def started(out, position):
     return path.is_file() and path.stat().st_size > position
 
 
+def end_of(process, patience=30):
+    """The launcher's exit code, and whether it hung: mpirun of Open MPI 4.1 can wait for itself for ever in
+    PMIx_server_finalize once its last rank has gone. Then it is killed here; nothing of ours runs any more."""
+    without_ranks = None
+    for _ in range(3000):
+        try:
+            return process.wait(timeout=0.1), False
+        except subprocess.TimeoutExpired:
+            pass
+        if children(process):
+            without_ranks = None
+        elif without_ranks is None:
+            without_ranks = time.time()
+        elif time.time() - without_ranks > patience:
+            process.kill()
+            return process.wait(), True
+    require(False, f"the job has not ended after 300 s, and ranks are left: {children(process)}")
+
+
 def kills(folder, count, rng):
     """One run at a time, killed again and again until it is done; then the next, on other numbers of ranks."""
     rounds = 150
@@ -85,7 +104,7 @@ def kills(folder, count, rng):
     alone = subprocess.run([MPIEXEC, "-n", "1", FEDPP, "train", "run.toml", "--out", "alone"], cwd=folder, capture_output=True, text=True)
     require(alone.returncode == 0, alone.stderr)
     reference = outcome(folder / "alone")
-    done = runs = while_writing = before_start = 0
+    done = runs = while_writing = before_start = hung = 0
     slowest = 0.0
     while done < count:
         out = folder / f"run{runs}"
@@ -119,8 +138,9 @@ def kills(folder, count, rng):
                     while_writing += any(out.glob("*.partial")) if out.is_dir() else 0
                     before_start += not started(out, position)
             killed = time.time()
-            code = process.wait(timeout=300)
-            slowest = max(slowest, time.time() - killed) if victims and code != 0 else slowest
+            code, hanging = end_of(process)
+            hung += hanging
+            slowest = max(slowest, time.time() - killed) if victims and code != 0 and not hanging else slowest
             if code == 0:
                 break
             require(code != 2, f"a killed run cannot be resumed: {(folder / 'log').read_text()}")
@@ -129,7 +149,7 @@ def kills(folder, count, rng):
         require(outcome(out) == reference, f"{out} has other bits after {killed_here} kills")
         runs += 1
         print(f"{done} kills, {runs} runs of {rounds} rounds with the bits of one left alone; {while_writing} kills while a checkpoint was being written, "
-              f"{before_start} before the first round's record; slowest end after a kill {slowest:.1f} s", flush=True)
+              f"{before_start} before the first round's record; slowest end after a kill {slowest:.1f} s; {hung} times mpirun hung without ranks", flush=True)
         for path in out.iterdir():
             path.unlink()
 
