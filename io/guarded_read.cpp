@@ -18,15 +18,6 @@
 #include <string_view>
 #include <tuple>
 
-// The sanitizer's shadow takes terabytes of addresses, which no limit can tell from the file's.
-#if defined(__SANITIZE_ADDRESS__)
-#define FEDPP_ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define FEDPP_ADDRESS_SANITIZER 1
-#endif
-#endif
-
 namespace fedpp::io {
 
 namespace {
@@ -54,9 +45,7 @@ void set_limits(const TrialLimits& limits) {
   lower_limit(RLIMIT_CORE, 0);
   lower_limit(RLIMIT_CPU, limits.cpu_seconds);
   ::alarm(static_cast<unsigned>(std::min<std::uint64_t>(limits.seconds, 1u << 30)));
-#ifndef FEDPP_ADDRESS_SANITIZER
-  lower_limit(RLIMIT_AS, address_space() + limits.bytes);
-#endif
+  if (kMemoryIsLimited) lower_limit(RLIMIT_AS, address_space() + limits.bytes);
   // Should memory run out all the same, then this process is the one to go.
   std::ofstream("/proc/self/oom_score_adj") << 1000;
   // MPI and job scripts catch signals; here they end the process, without a word.

@@ -64,9 +64,7 @@ TEST_F(GuardedRead, AChildThatNeverEndsIsEnded) {
 }
 
 TEST_F(GuardedRead, MemoryHasALimit) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "limits of memory do not go with the address sanitizer";
-#endif
+  if (!kMemoryIsLimited) GTEST_SKIP() << "limits of memory do not go with this sanitizer";
   const auto allocate = [](File) { std::vector<char> bytes(100u << 20); };
   expect_error(error(allocate), path_ + ": refused: reading it takes more than 64 MB of memory", kRemedy);
   EXPECT_EQ(error(allocate, {1, 2, 512u << 20}), "(no error)");
