@@ -111,6 +111,8 @@ class Group {
   void set_attribute(const std::string& name, const std::string& value);
   void set_attribute(const std::string& name, const char* value) { set_attribute(name, std::string(value)); }
   bool has_attribute(const std::string& name) const;
+  /// Names of the attributes, in alphabetical order.
+  std::vector<std::string> attributes() const;
   template <class T>
   T attribute(const std::string& name) const;
 

@@ -100,6 +100,16 @@ void Group::set_attribute(const std::string& name, const std::string& value) {
 
 bool Group::has_attribute(const std::string& name) const { return H5Aexists(id(), name.c_str()) > 0; }
 
+std::vector<std::string> Group::attributes() const {
+  std::vector<std::string> names;
+  const auto add = [](hid_t, const char* name, const H5A_info_t*, void* out) -> herr_t {
+    static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+    return 0;
+  };
+  check(H5Aiterate2(id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &names), where(""), "cannot list the attributes");
+  return names;
+}
+
 template <class T>
 T Group::attribute(const std::string& name) const {
   const std::string at = where("@" + name);

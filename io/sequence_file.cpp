@@ -7,8 +7,10 @@
 #include <fstream>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 #include "io/event_checks.hpp"
+#include "io/guarded_read.hpp"
 #include "io/suffix.hpp"
 
 namespace fedpp::io {
@@ -150,16 +152,15 @@ void require_offsets(const std::string& path, const char* name, const std::vecto
                     path, name, total, pieces));
 }
 
-/// Opens a file and makes sure that it is ours and of a version that we read.
-File open_sequences(const std::string& path) {
-  File file = is_sealed(path) ? open_sealed(path, kSequences) : File::open_read(path);
+/// Makes sure that a file is ours and of a version that we read.
+void require_sequences(const File& file) {
+  const std::string& path = file.file();
   if (!file.has_attribute("format") || file.attribute<std::string>("format") != kFormat)
     throw Error(path + ": is not a file of sequences made by 'fedpp import'");
   const std::int64_t version = file.attribute<std::int64_t>("format_version");
   if (version != kFormatVersion)
     throw Error(fmt::format("{}: has format version {}, this program reads {}; import the data again", path, version,
                             kFormatVersion));
-  return file;
 }
 
 std::uint64_t extent(const File& file, const char* name) {
@@ -178,7 +179,16 @@ bool is_sealed(const std::string& path) {
   return begin != kSignature;
 }
 
-SequenceFileReader::SequenceFileReader(const std::string& path) : path_(path), file_(open_sequences(path)) {
+SequenceFileReader::SequenceFileReader(const std::string& path) : SequenceFileReader(path, open(path)) {}
+
+File SequenceFileReader::open(const std::string& path) {
+  if (is_sealed(path)) return open_sealed(path, kSequences);
+  const TrialRead read_all = [&](File file) { SequenceFileReader(path, std::move(file)).touch_all(); };
+  return open_guarded(path, read_all, "; write it anew, or import its source again: 'fedpp import' adds a checksum");
+}
+
+SequenceFileReader::SequenceFileReader(const std::string& path, File file) : path_(path), file_(std::move(file)) {
+  require_sequences(file_);
   ids_ = file_.read_vector<std::int64_t>("sequence_id");
   offsets_ = file_.read_vector<std::int64_t>("offsets");
   time_unit_ = file_.attribute<std::string>("time_unit");
@@ -215,11 +225,27 @@ void SequenceFileReader::load_block(std::int64_t first, std::int64_t last) const
   block_start_ = first;
 }
 
-SequenceRecord SequenceFileReader::sequence(std::int64_t index) const {
-  require_index(index);
+void SequenceFileReader::hold(std::int64_t index) const {
   const std::int64_t first = offsets_[index], last = offsets_[index + 1];
   if (first < block_start_ || last > block_start_ + static_cast<std::int64_t>(block_times_.size()))
     load_block(first, last);
+}
+
+/// Whether values are legal is said where they are asked for: a run may want the first few sequences only.
+void SequenceFileReader::touch_all() const {
+  for (std::int64_t i = 0; i < sequences(); ++i) hold(i);
+  if (!has_windows()) return;
+  for (std::int64_t first = 0; first < window_offsets_.back(); first += kBlockEvents) {
+    const std::int64_t count = std::min(kBlockEvents, window_offsets_.back() - first);
+    file_.read_slice<double>("window_start", first, count);
+    file_.read_slice<double>("window_end", first, count);
+  }
+}
+
+SequenceRecord SequenceFileReader::sequence(std::int64_t index) const {
+  require_index(index);
+  hold(index);
+  const std::int64_t first = offsets_[index], last = offsets_[index + 1];
   const std::int64_t from = first - block_start_, to = last - block_start_;
   SequenceRecord record;
   record.id = ids_[index];

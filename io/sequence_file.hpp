@@ -17,7 +17,7 @@ inline constexpr SealedKind kSequences{"fedpp sequences", 1, "a file of sequence
                                        "; copy or import it again"};
 
 /// Whether a file of sequences is to be verified before HDF5 opens it. One without a seal, of another program or of a
-/// fedpp older than the seal, begins as HDF5 does and is taken as it is.
+/// fedpp older than the seal, begins as HDF5 does; a child process reads it first.
 bool is_sealed(const std::string& path);
 
 /// Streams sequences into PATH.partial, which close() seals and renames to PATH. Without close() nothing is left.
@@ -41,8 +41,8 @@ class SequenceFileWriter {
   std::unique_ptr<State> state_;
 };
 
-/// Reads such a file. The constructor verifies the seal, where there is one, which reads the whole file once, then
-/// reads and checks ids and offsets (16 bytes a sequence, windows 8 more).
+/// Reads such a file. The constructor verifies the seal, or without one has a child process read the whole file
+/// (guarded_read.hpp), then reads and checks ids and offsets (16 bytes a sequence, windows 8 more).
 /// Sequences are served from a block of events that is kept, so going upwards is fast whether all or only some are
 /// asked for. Not for several threads at once.
 class SequenceFileReader {
@@ -66,6 +66,12 @@ class SequenceFileReader {
   void for_each(const SequenceCallback& callback, std::int64_t max_sequences = 0) const;
 
  private:
+  SequenceFileReader(const std::string& path, File file);
+  static File open(const std::string& path);
+  /// Reads every array whole, piece by piece.
+  void touch_all() const;
+  /// Has the events of a sequence in the block.
+  void hold(std::int64_t index) const;
   void load_block(std::int64_t first, std::int64_t last) const;
   void require_index(std::int64_t index) const;
 

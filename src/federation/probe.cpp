@@ -17,6 +17,7 @@
 #include "gpu/expectation.hpp"
 #include "gpu/runtime.hpp"
 #include "io/atomic_file.hpp"
+#include "io/guarded_read.hpp"
 #include "io/hdf5.hpp"
 #include "mpi/turns.hpp"
 
@@ -89,10 +90,28 @@ Answer predict(const ProbeInput& in) {
 
 namespace {
 
+/// Everything that a case may be asked for, in a child process. What is malformed is said when it is asked for.
+void read_all(const io::File& cases) {
+  const auto attempt = [](const std::function<void()>& body) {
+    try {
+      body();
+    } catch (const io::Error&) {
+    }
+  };
+  for (const std::string& name : cases.children())
+    attempt([&] {
+      if (!cases.is_group(name)) return;
+      const io::Group group = cases.group(name);
+      for (const std::string& number : group.attributes()) attempt([&] { group.attribute<double>(number); });
+      attempt([&] { group.attribute<std::string>("what"); });
+      for (const std::string& array : group.children()) attempt([&] { group.read<double>(array); });
+    });
+}
+
 /// Number of malformed cases.
 int answer(const std::string& case_file, const std::string& result_file, const mpi::Communicator& world) {
+  const io::File cases = io::open_guarded(case_file, read_all, "; write it anew");  // forks: before a device is in use
   const gpu::Runtime runtime(world.node_rank(), "auto");
-  const io::File cases = io::File::open_read(case_file);
   const std::string partial = result_file + ".partial";
   io::File results = io::File::create(partial);
   int malformed = 0;

@@ -3,6 +3,7 @@
     faults.py kills COUNT [SEED]      each a kill -9 of one rank, then --auto-resume; the final bits must be those of a run left alone
     faults.py damages COUNT [SEED]    each a damaged checkpoint that 'fedpp checkpoint verify' must refuse in words, without a crash
     faults.py events COUNT [SEED]     each a damaged event file that 'fedpp info' must refuse in one line, without a crash
+    faults.py unsealed COUNT [SEED]   each a damaged event file or probe case that h5py wrote: read, or refused in one line, without a crash
 
 Ends with code 1 at the first broken promise. Needs FEDPP_EXECUTABLE (and FEDPP_MPIEXEC); validation/faults/README.md has the long runs.
 """
@@ -254,8 +255,59 @@ def events(folder, count, rng):
     print(f"{count} damages refused in one line: {damages_}; {runs} of them as the data of a run on 1 to 3 ranks")
 
 
+def unsealed(folder, count, rng):
+    """No checksum tells what is damaged there: numbers may go unseen, but HDF5 may not take the program with it."""
+    import h5py  # the other modes do without
+    deck(folder, 1)
+    imported = subprocess.run([FEDPP, "import", "train.csv", "--out", "sealed.h5"], cwd=folder, capture_output=True, text=True)
+    require(imported.returncode == 0, imported.stderr)
+    with h5py.File(folder / "sealed.h5") as sealed, h5py.File(folder / "train.h5", "w") as train, h5py.File(folder / "case.h5", "w") as case:
+        train.attrs.update(sealed.attrs)
+        for name in sealed:
+            sealed.copy(name, train)
+        for k in range(3):
+            group = case.create_group(f"case {k}")
+            group.attrs.update({"what": "predict", "m": 2.5})
+            group["mean"], group["var"] = [1.0, 2.0, 3.0], [1.0, 0.5, 2.0]
+    intact = {name: (folder / name).read_bytes() for name in ("train.h5", "case.h5")}
+    commands = {"train.h5": [FEDPP, "info", "train.h5"], "case.h5": [FEDPP, "probe", "case.h5", "--out", "answers.h5"]}
+    tally = {"train.h5": [0, 0, 0], "case.h5": [0, 0, 0]}  # read, refused, refused since the child did not come through
+    slowest = 0.0
+    runs = 0
+
+    def judge(command, name):
+        nonlocal slowest
+        start = time.time()
+        said = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=120)
+        slowest = max(slowest, time.time() - start)
+        if said.returncode not in (0, 2):
+            kept = pathlib.Path(tempfile.gettempdir()) / f"fedpp-broken-{name}"
+            kept.write_bytes((folder / name).read_bytes())
+            require(False, f"{command} ended with {said.returncode} on {kept}: {said.stderr[-500:]}")
+        ours = [line for line in said.stderr.splitlines() if line.startswith("fedpp: ")]
+        if said.returncode == 2 and name == "train.h5":
+            require(len(ours) == 1 and ours[0].startswith("fedpp: error: ") and "train.h5: " in ours[0], f"{command}: {said.stdout}{said.stderr}")
+        return said
+
+    for k in range(count):
+        name = "case.h5" if k % 4 == 3 else "train.h5"
+        data = bytearray(intact[name])
+        for _ in range(rng.choice([1, 2, 5])):  # the structure lies at the beginning, and is what crashes HDF5
+            data[rng.randrange(min(len(data), 6000))] ^= 1 << rng.randrange(8)
+        (folder / name).write_bytes(data)
+        said = judge(commands[name], name)
+        tally[name][said.returncode // 2] += 1
+        tally[name][2] += "so it is damaged" in said.stderr
+        if k % 50 == 0:
+            judge([MPIEXEC, "-n", str(rng.choice([1, 2, 3])), FEDPP, "train", "run.toml", "--set", 'data.train=["train.h5"]', "--out", f"out{k}"], name)
+            runs += 1
+    print(f"{count} damages to files without a checksum: " + ", ".join(
+        f"{name}: {read} read, {refused} refused ({died} where the child did not come through)" for name, (read, refused, died) in tally.items())
+        + f"; {runs} as the data of a run on 1 to 3 ranks; slowest {slowest:.1f} s")
+
+
 def main():
-    faults = {"kills": kills, "damages": damages, "events": events}
+    faults = {"kills": kills, "damages": damages, "events": events, "unsealed": unsealed}
     if len(sys.argv) < 3 or sys.argv[1] not in faults:
         print(__doc__)
         return 2

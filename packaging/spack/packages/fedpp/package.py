@@ -1,5 +1,7 @@
-"""Spack recipe of fedpp. `spack repo add packaging/spack`, then in the folder of the sources `spack dev-build fedpp@main`, or `spack install fedpp`
-once `git` below names where your site keeps the repository (FEDPP_GIT in the environment does, too)."""
+"""Spack recipe of fedpp. `spack repo add packaging/spack`, then `spack -e jobs/environment install`, or in the folder of the sources
+`spack dev-build fedpp@main`, or `spack install fedpp` once FEDPP_GIT in the environment names where your site keeps the repository.
+
+Written for Spack 1.0 and 1.1 and the recipes of spack-packages of their time; not yet run with Spack."""
 
 import os
 
@@ -28,7 +30,7 @@ class Fedpp(CMakePackage, CudaPackage):
     depends_on("zlib-api")
     depends_on("xxhash")
     depends_on("fmt@9:")
-    depends_on("spdlog@1.10: +fmt_external")
+    depends_on("spdlog@1.10:")
     depends_on("cli11@2.1:")
     depends_on("nlohmann-json@3.11:")
     depends_on("tomlplusplus@3.3:")
@@ -37,6 +39,7 @@ class Fedpp(CMakePackage, CudaPackage):
     depends_on("kokkos@4.7.1: +openmp", when="+openmp")
     for arch in CudaPackage.cuda_arch_values:
         depends_on(f"kokkos +cuda +wrapper cuda_arch={arch}", when=f"+cuda cuda_arch={arch}")
+    requires("^kokkos@:4 +cuda_lambda", when="+cuda ^kokkos@:4")  # from 5 on lambdas are always there
     conflicts("cuda_arch=none", when="+cuda", msg="+cuda needs cuda_arch=, as in cuda_arch=90")
 
     depends_on("python@3.10:", type="run", when="+report")
@@ -44,11 +47,20 @@ class Fedpp(CMakePackage, CudaPackage):
     depends_on("py-h5py", type="run", when="+report")
     depends_on("py-matplotlib", type="run", when="+report")
 
+    depends_on("googletest +gmock", type="test")
+    depends_on("python@3.10:", type="test")
+    depends_on("py-numpy", type="test")
+    depends_on("py-h5py", type="test")
+    depends_on("py-matplotlib", type="test")
+
     generator("ninja")
+
+    def setup_run_environment(self, env):
+        env.prepend_path("PYTHONPATH", self.prefix.share.fedpp.python)
 
     def cmake_args(self):
         args = [self.define("FEDPP_NATIVE", False), self.define("FEDPP_BUILD_TESTS", self.run_tests),
                 self.define_from_variant("FEDPP_REQUIRE_CUDA", "cuda")]
         if self.spec.satisfies("+cuda"):
-            args.append(self.define("CMAKE_CXX_COMPILER", self["kokkos-nvcc-wrapper"].kokkos_cxx))
+            args.append(self.define("CMAKE_CXX_COMPILER", self["kokkos"].kokkos_cxx))
         return args
