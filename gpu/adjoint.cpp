@@ -301,7 +301,8 @@ void collect(const Exec& exec, const Batch& b, const Fields& f) {
 }  // namespace
 
 /// prepare: F'F, L^-T of it (triangles). tiles: B V, V alpha V' (half), V rho, row sums of G, h G', h_z G, rho h' and
-/// a rho'; reads V, k, h, writes dJ/dh. finish: B S (half), L' Lbar, product with L^-T (triangles), with L^-1, h_z G_zz.
+/// a rho'; reads V, k, h, writes dJ/dh. finish: B S (half), L' Lbar, product with L^-T (triangles), with L^-1, h_z
+/// G_zz.
 Cost adjoint_cost(const ClientExtent& c, const RealisationExtent& r) {
   const double m = r.inducing, n = r.columns, d = c.encoder.dimension, m3 = m * m * m;
   const Cost prepare{2 * m3, 8 * 3 * m * m};

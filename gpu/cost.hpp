@@ -37,8 +37,7 @@ Cost adjoint_cost(const ClientExtent& client, const RealisationExtent& realisati
 
 /// E-step with its features: what a local epoch does before the gradient (model/local_update.hpp).
 inline Cost e_step_cost(const ClientExtent& c, const RealisationExtent& r) {
-  return embed_cost(c, r) + factorise_cost(c, r) + features_cost(c, r) + moments_cost(c, r) +
-         variational_cost(c, r);
+  return embed_cost(c, r) + factorise_cost(c, r) + features_cost(c, r) + moments_cost(c, r) + variational_cost(c, r);
 }
 /// An epoch with one step of Adam.
 inline Cost local_epoch_cost(const ClientExtent& c, const RealisationExtent& r) {

@@ -87,8 +87,8 @@ void BlasDense::gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k
 constexpr int kPanel = 16;
 
 template <class T>
-void BlasDense::lower_product(const Member& member, int m, int k, Same<T> alpha, const T* a, int lda, const T* b, int ldb,
-                          Same<T> beta, T* c, int ldc) {
+void BlasDense::lower_product(const Member& member, int m, int k, Same<T> alpha, const T* a, int lda, const T* b,
+                              int ldb, Same<T> beta, T* c, int ldc) {
   if (member.team_rank() == 0 && m > 0) {
     if (m <= kOurRows)
       host_product<T>(Part::kLowerResult, m, m, k, alpha, a, lda, b, ldb, 1, beta, c, ldc);
@@ -135,8 +135,8 @@ void BlasDense::transposed_triangle_times(const Member& member, int m, int n, co
 
 #define FEDPP_PRODUCTS(T)                                                                                              \
   template void BlasDense::gemm<T>(const Member&, Op, Op, int, int, int, T, const T*, int, const T*, int, T, T*, int); \
-  template void BlasDense::lower_product<T>(const Member&, int, int, T, const T*, int, const T*, int, T, T*, int);         \
-  template void BlasDense::triangle_times<T>(const Member&, int, int, const T*, int, const T*, int, T*, int);           \
+  template void BlasDense::lower_product<T>(const Member&, int, int, T, const T*, int, const T*, int, T, T*, int);     \
+  template void BlasDense::triangle_times<T>(const Member&, int, int, const T*, int, const T*, int, T*, int);          \
   template void BlasDense::transposed_triangle_times<T>(const Member&, int, int, const T*, int, const T*, int, T*, int);
 FEDPP_PRODUCTS(double)
 FEDPP_PRODUCTS(float)

@@ -36,7 +36,7 @@ struct BlasDense {
                    const T* b, int ldb, Same<T> beta, T* c, int ldc);
   template <class T>
   static void lower_product(const Member& member, int m, int k, Same<T> alpha, const T* a, int lda, const T* b, int ldb,
-                        Same<T> beta, T* c, int ldc);
+                            Same<T> beta, T* c, int ldc);
   template <class T>
   static void triangle_times(const Member& member, int m, int n, const T* l, int ldl, const T* b, int ldb, T* c,
                              int ldc);

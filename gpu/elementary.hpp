@@ -23,7 +23,8 @@ KOKKOS_INLINE_FUNCTION double fast_exp(double x) {
   // (e^y - 1 - y) / y^2 by a polynomial of degree 9 (minimax for e^y: 4e-18), in pairs: a chain would wait for every
   // multiplication.
   const double y2 = y * y, y4 = y2 * y2;
-  const double low = (0x1.000000000000ap-1 + 0x1.55555555554f9p-3 * y) + y2 * (0x1.555555555083ep-5 + 0x1.1111111127d0ep-7 * y);
+  const double low =
+      (0x1.000000000000ap-1 + 0x1.55555555554f9p-3 * y) + y2 * (0x1.555555555083ep-5 + 0x1.1111111127d0ep-7 * y);
   const double middle =
       (0x1.6c16c18438b08p-10 + 0x1.a01a012a0f351p-13 * y) + y2 * (0x1.a01999e2633fdp-16 + 0x1.71df25b3100a2p-19 * y);
   const double high = 0x1.28ad9b8551757p-22 + 0x1.ad7f3ee016e7dp-26 * y;

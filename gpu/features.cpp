@@ -135,9 +135,8 @@ void features(const Exec& exec, const Batch& batch, const Fields& fields, bool b
 }
 
 void moments(const Exec& exec, const Batch& batch, const Fields& fields) {
-  with_dense([&]<class D>() {
-    with_precision(batch, [&]<class Real>() { run_moments<D, Real>(exec, batch, fields); });
-  });
+  with_dense(
+      [&]<class D>() { with_precision(batch, [&]<class Real>() { run_moments<D, Real>(exec, batch, fields); }); });
 }
 
 }  // namespace fedpp::gpu

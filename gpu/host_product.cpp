@@ -138,8 +138,8 @@ void host_product_transposed(Part part, int m, int n, int k, T alpha, const T* a
   });
 }
 
-#define FEDPP_HOST_PRODUCTS(T)                                                                                      \
-  template void host_product<T>(Part, int, int, int, T, const T*, Stride, const T*, Stride, Stride, T, T*, Stride); \
+#define FEDPP_HOST_PRODUCTS(T)                                                                                        \
+  template void host_product<T>(Part, int, int, int, T, const T*, Stride, const T*, Stride, Stride, T, T*, Stride);   \
   template void host_product_transposed<T>(Part, int, int, int, T, const T*, Stride, const T*, Stride, Stride, T, T*, \
                                            Stride);
 FEDPP_HOST_PRODUCTS(double)

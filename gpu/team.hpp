@@ -192,9 +192,9 @@ KOKKOS_INLINE_FUNCTION void team_column_sums(const Member& member, int rows, int
 #endif
 }
 
-/// y = A x, A: [rows x columns] column-major, x(c) given by a function; sums in double, whatever A's numbers are. Before
-/// an entry of A is read visit(r, c) is called, which may write it (hosts: in the same pass). A thread owns rows of y;
-/// no barrier follows.
+/// y = A x, A: [rows x columns] column-major, x(c) given by a function; sums in double, whatever A's numbers are.
+/// Before an entry of A is read visit(r, c) is called, which may write it (hosts: in the same pass). A thread owns rows
+/// of y; no barrier follows.
 template <class V, class T, class X>
 KOKKOS_INLINE_FUNCTION void team_visit_and_multiply(const Member& member, int rows, int columns, const V& visit,
                                                     const T* a, int lda, const X& x, double* y) {

@@ -46,8 +46,8 @@ struct TeamDense {
   }
 
   template <class T>
-  KOKKOS_INLINE_FUNCTION static void lower_product(const Member& member, int m, int k, Same<T> alpha, const T* a, int lda,
-                                               const T* b, int ldb, Same<T> beta, T* c, int ldc) {
+  KOKKOS_INLINE_FUNCTION static void lower_product(const Member& member, int m, int k, Same<T> alpha, const T* a,
+                                                   int lda, const T* b, int ldb, Same<T> beta, T* c, int ldc) {
     product<Half::kResult, T>(member, m, m, k, alpha, a, 1, lda, b, ldb, 1, beta, c, ldc);
   }
 
