@@ -38,7 +38,16 @@ export OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 KOKKOS_DISABLE_WARNINGS=1
 # One switch for the MPI libraries that are met on clusters.
 case ${FEDPP_GPU_AWARE_MPI:-0} in
   0) export OMPI_MCA_opal_cuda_support=0 MPICH_GPU_SUPPORT_ENABLED=0 MV2_USE_CUDA=0 I_MPI_OFFLOAD=0 ;;
-  1) export OMPI_MCA_opal_cuda_support=1 MPICH_GPU_SUPPORT_ENABLED=1 MV2_USE_CUDA=1 I_MPI_OFFLOAD=1 ;;
+  1)
+    export MPICH_GPU_SUPPORT_ENABLED=1 MV2_USE_CUDA=1 I_MPI_OFFLOAD=1
+    # An Open MPI that was built without CUDA crashes where it is asked for it.
+    if ompi_info --parsable --all 2>/dev/null | grep -q 'built_with_cuda_support:value:true'; then
+      export OMPI_MCA_opal_cuda_support=1
+    else
+      export OMPI_MCA_opal_cuda_support=0
+      ! command -v ompi_info >/dev/null || echo "environment.sh: this Open MPI was built without CUDA: FEDPP_GPU_AWARE_MPI=1 has no effect" >&2
+    fi
+    ;;
   *) echo "environment.sh: FEDPP_GPU_AWARE_MPI=$FEDPP_GPU_AWARE_MPI: 0 or 1" >&2; exit 2 ;;
 esac
 

@@ -7,11 +7,13 @@
 #   FEDPP_MAX_RESTARTS   (default 100)
 
 train_and_requeue() {
-  local out=$1 config=$2 code=0 asked= ranks= before after
+  local out=$1 config=$2 code=0 asked= ranks= before after job=${SLURM_JOB_ID:-}
+  # The last task of an array has the array's own number, by which SLURM means all its tasks.
+  [ -z "${SLURM_ARRAY_TASK_ID:-}" ] || job=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID
   shift 2
   newest_checkpoint() { find "$out" -maxdepth 1 -name 'checkpoint-*.h5' 2>/dev/null | sort | tail -1; }
   before=$(newest_checkpoint)
-  echo "$(date -u +%FT%TZ) job ${SLURM_JOB_ID:-none}, restart ${SLURM_RESTART_COUNT:-0}, on ${SLURM_JOB_NODELIST:-this machine}, from ${before:-the start}"
+  echo "$(date -u +%FT%TZ) job ${job:-none}, restart ${SLURM_RESTART_COUNT:-0}, on ${SLURM_JOB_NODELIST:-this machine}, from ${before:-the start}"
 
   pass_on() { [ -z "$ranks" ] || kill -USR1 "$ranks" 2>/dev/null; }
   trap 'asked=yes; echo "$(date -u +%FT%TZ) asked to stop: a checkpoint after this round"; pass_on' USR1 TERM
@@ -44,16 +46,16 @@ train_and_requeue() {
       fi
       ;;
   esac
-  if [ -z "${SLURM_JOB_ID:-}" ] || [ "${SLURM_RESTART_COUNT:-0}" -ge "${FEDPP_MAX_RESTARTS:-100}" ]; then
+  if [ -z "$job" ] || [ "${SLURM_RESTART_COUNT:-0}" -ge "${FEDPP_MAX_RESTARTS:-100}" ]; then
     echo "go on with: fedpp train $config --out $out --auto-resume" >&2
     return $code
   fi
   # A job that was cancelled stays so, and one that was preempted SLURM puts back itself.
-  if ! scontrol -o show job "$SLURM_JOB_ID" | grep -q 'JobState=RUNNING'; then
+  if ! scontrol -o show job "$job" | grep -q 'JobState=RUNNING'; then
     echo "the job was ended from outside; go on with: fedpp train $config --out $out --auto-resume" >&2
     return $code
   fi
   echo "back into the queue"
-  scontrol requeue "$SLURM_JOB_ID"
+  scontrol requeue "$job"
   return $code
 }

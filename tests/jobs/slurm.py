@@ -138,7 +138,7 @@ class Run(Slurm):
             self.assertIn("rank 1: host ", (self.folder / launcher / "train.log").read_text())
 
     def test_stopped_twice_requeued_twice_same_bits(self):
-        rounds = ["--set", "federation.rounds=1500" if LONG else "federation.rounds=400"]
+        rounds = ["--set", "federation.rounds=6000" if LONG else "federation.rounds=400"]
         limit = ["--time=1", "--signal=B:USR1@35"] if LONG else []
         job = self.submit("--ntasks=4", *limit, JOBS / "run.sbatch", "run.toml", "out", *rounds)
         for restarts in [1, 2]:
@@ -198,6 +198,18 @@ class Studies(Slurm):
         self.assertEqual(len({row["test"] for row in table if row["test"]}), 11)
         self.assertIn("11 of 12 finished", (self.folder / "sweep/gather.log").read_text())
 
+    def test_the_last_task_of_a_sweep_is_requeued_alone(self):
+        (self.folder / "grid").write_text("federation.rounds=2\nfederation.rounds=3\nfederation.rounds=400\n")
+        array, gather = self.run_in_folder(JOBS / "sweep.sh", "grid", "run.toml", "sweep", "--output=task.log", "--ntasks=1").split()
+        last = f"{array}_3"
+        running = lambda: self.state(f"{array}_1")[0] == self.state(f"{array}_2")[0] == {"COMPLETED"} and self.checkpoints("sweep/003") >= 2
+        self.wait(last, running)
+        subprocess.run(["scancel", "--batch", "--signal=USR1", last], check=True)
+        self.wait(last, lambda: self.state(last)[1] == [1])
+        self.wait(last, self.finished(last))
+        self.assertEqual([self.state(f"{array}_{task}") for task in (1, 2, 3)], [({"COMPLETED"}, [0])] * 2 + [({"COMPLETED"}, [1])])
+        self.wait(gather, self.finished(gather))
+
     def test_scaling(self):
         job = self.submit("--ntasks=4", JOBS / "scaling.sbatch", "run.toml", "scaling")
         self.wait(job, self.finished(job))
@@ -205,6 +217,7 @@ class Studies(Slurm):
         with open(self.folder / "scaling/scaling.csv") as file:
             self.assertEqual([row["ranks"] for row in csv.DictReader(file)], ["1", "2", "4"])
         self.assertIn("the same bits on every number of ranks", self.log())
+        self.assertTrue((self.folder / "scaling/scaling.png").is_file(), self.log())
 
     def test_profilers_that_are_not_there_are_named(self):
         job = self.submit("--ntasks=1", JOBS / "profile.sbatch", "kokkos", "run.toml", "profile", KOKKOS_TOOLS_LIBS="nowhere.so")

@@ -68,6 +68,22 @@ class Cores(Stubs):
         self.assertEqual(self.on_ranks(2, FEDPP_LAUNCHER="mpirun").stdout, "-n 2 fedpp train run.toml\n")
 
 
+class GpuAware(Stubs):
+    """FEDPP_GPU_AWARE_MPI where Open MPI was built with CUDA and where it was not."""
+
+    def support(self, value, said):
+        self.command("ompi_info", f"echo mca:mpi:base:param:mpi_built_with_cuda_support:value:{said}")
+        result = self.start("bash", "-c", f'. "{JOBS}/environment.sh"; echo "$OMPI_MCA_opal_cuda_support$MPICH_GPU_SUPPORT_ENABLED"', FEDPP_GPU_AWARE_MPI=value)
+        return result.stdout.strip(), result.stderr
+
+    def test_open_mpi_is_asked_only_where_it_can(self):
+        self.assertEqual(self.support("0", "true"), ("00", ""))
+        self.assertEqual(self.support("1", "true"), ("11", ""))
+        asked, warning = self.support("1", "false")
+        self.assertEqual(asked, "01")
+        self.assertIn("built without CUDA", warning)
+
+
 class Requeue(Stubs):
     """run.sbatch under a SLURM that says RUNNING; what was asked of scontrol is in `asked`."""
 
@@ -75,10 +91,10 @@ class Requeue(Stubs):
         super().setUp()
         self.command("scontrol", 'echo "$*" >>asked; echo JobState=RUNNING')
 
-    def stopped(self, srun):
+    def stopped(self, srun, **job):
         """Ends with the script's code and output; srun says by the file `started` that it can be asked to stop."""
         self.command("srun", srun)
-        environment = {**self.environment, "SLURM_JOB_ID": "7"}
+        environment = {**self.environment, "SLURM_JOB_ID": "7", **job}
         script = subprocess.Popen(["bash", JOBS / "run.sbatch", "run.toml", "out"], cwd=self.folder, env=environment, stdout=subprocess.PIPE, text=True)
         while not (self.folder / "started").exists():
             self.assertIsNone(script.poll())
@@ -95,6 +111,10 @@ class Requeue(Stubs):
         self.assertIn("fedpp ended with code 138; checkpoint: none", said)
         self.assertTrue(self.requeued(), said)
         self.assertEqual(code, 75)
+
+    def test_a_task_of_an_array_is_asked_for_and_requeued_by_its_own_name(self):
+        code, said = self.stopped("touch started; exec sleep 30", SLURM_ARRAY_JOB_ID="7", SLURM_ARRAY_TASK_ID="3")  # the last one has the array's number
+        self.assertEqual((self.folder / "asked").read_text(), "-o show job 7_3\nrequeue 7_3\n", said)
 
     def test_a_mistake_stays_one_after_a_stop(self):
         code, said = self.stopped("trap 'exit 2' USR1; touch started; while :; do sleep 0.1; done")
