@@ -18,6 +18,11 @@ struct SequenceRecord {
   std::int64_t first_line = 0;  ///< line of the file where it starts; 0 in HDF5
 };
 
+/// Several events, all at one time: no time passes in it.
+inline bool is_timeless(const SequenceRecord& sequence) {
+  return sequence.times.size() > 1 && sequence.times.front() == sequence.times.back();
+}
+
 inline constexpr int kLargestType = 999'999;
 
 /// An observation window, start < end, in the file's unit of time.

@@ -291,6 +291,7 @@ SequenceSummary summarise(const std::string& path) {
     summary.shortest = summary.sequences == 0 ? length : std::min(summary.shortest, length);
     summary.longest = std::max(summary.longest, length);
     ++summary.sequences;
+    if (is_timeless(record) && summary.timeless++ == 0) summary.first_timeless_line = record.first_line;
     for (std::size_t i = 0; i < record.times.size(); ++i) {
       const double time = record.times[i];
       summary.first_time = summary.events == 0 ? time : std::min(summary.first_time, time);

@@ -76,6 +76,11 @@ int import_pieces(const ImportOptions& options) {
   return kSuccess;
 }
 
+std::string where(const std::string& file, const io::SequenceRecord& sequence) {
+  return sequence.first_line > 0 ? fmt::format("{}:{}", file, sequence.first_line)
+                                 : fmt::format("{}, sequence {}", file, sequence.id);
+}
+
 /// How many of the times no window holds.
 std::int64_t count_outside(const std::vector<double>& times, const std::vector<io::Window>& windows) {
   std::vector<data::Interval> observed;
@@ -93,7 +98,8 @@ int import(const ImportOptions& options) {
   }
   io::SequenceFileWriter writer(options.out, options.files, options.time_unit);
   std::unordered_map<std::int64_t, const std::string*> origin;  // of the sequences met
-  std::int64_t outside = 0;
+  std::int64_t outside = 0, timeless = 0;
+  std::string first_timeless;
   for (const std::string& file : options.files) {
     io::read_sequences(file, [&](io::SequenceRecord& sequence) {
       if (options.files.size() > 1) {
@@ -102,14 +108,14 @@ int import(const ImportOptions& options) {
           throw UserError(fmt::format(
               "{}: sequence {} is in {}, too; number the sequences of several files differently, or import each file "
               "for itself",
-              sequence.first_line > 0 ? fmt::format("{}:{}", file, sequence.first_line) : file, sequence.id,
-              *earlier->second));
+              where(file, sequence), sequence.id, *earlier->second));
       }
       const auto found = windows.find(sequence.id);
       if (found == windows.end()) {
         if (!options.windows.empty())
           throw UserError(fmt::format("{}:{}: sequence {} has no row in the windows table {}: add when it was observed",
                                       file, sequence.first_line, sequence.id, options.windows));
+        if (io::is_timeless(sequence) && timeless++ == 0) first_timeless = where(file, sequence);
         writer.append(sequence);
       } else {
         writer.append(sequence, found->second);
@@ -127,6 +133,11 @@ int import(const ImportOptions& options) {
   writer.close();
   fmt::print("{}: {} sequences, {} events{}\n", options.out, writer.sequences(), writer.events(),
              outside > 0 ? fmt::format("; {} of them outside the windows, which training leaves out", outside) : "");
+  if (timeless > 0)
+    fmt::print(
+        "{}: no time passes in this sequence of several events{}: the protocol 'chronological' leaves such ones out "
+        "unless --windows says how long they were observed\n",
+        first_timeless, timeless > 1 ? fmt::format(", nor in {} more", timeless - 1) : "");
   return kSuccess;
 }
 

@@ -40,6 +40,10 @@ void print_events(const std::string& file) {
   fmt::print("  lengths         {} to {}, mean {:.1f}\n", summary.shortest, summary.longest, summary.mean_length);
   fmt::print("  times           {} to {}\n", summary.first_time, summary.last_time);
   fmt::print("  equal times     {} of the gaps between neighbours\n", summary.ties);
+  if (summary.timeless > 0)
+    fmt::print(
+        "  no time passes  in {} sequences of several events{}\n", summary.timeless,
+        summary.first_timeless_line > 0 ? fmt::format(", the first at line {}", summary.first_timeless_line) : "");
   fmt::print("  types           {}\n", summary.types);
   for (std::size_t type = 0; type < summary.type_counts.size(); ++type) {
     if (summary.type_counts[type] > 0) fmt::print("    type {:<8} {} events\n", type, summary.type_counts[type]);

@@ -33,7 +33,8 @@ struct ClientData {
   std::int64_t id = 0;     ///< global client number
   std::vector<int> types;  ///< the types it sees
   std::vector<ClientSequence> sequences;
-  std::int64_t left_out = 0;        ///< sequences with fewer than five training events after filtering
+  std::int64_t left_out = 0;        ///< sequences with fewer than five training events after filtering, and `timeless`
+  std::int64_t timeless = 0;        ///< sequences of several events, all at one time: no time passes in them
   std::int64_t dropped_events = 0;  ///< events outside their windows or the common window, or before 'drop_before'
   double tempering = 1.0;           ///< tau: power of its likelihood while the kernel is learned
 };

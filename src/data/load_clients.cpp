@@ -36,6 +36,8 @@ void add_sequence(ClientData& client, const Plan& plan, int source, const RawSeq
   else if (!cut_chronologically(sequence, raw.has_windows, raw.windows, client.dropped_events,
                                 plan.options.split_at == "event")) {
     ++client.left_out;
+    if (!raw.has_windows && sequence.times.size() > 1 && sequence.times.front() == sequence.times.back())
+      ++client.timeless;
     return;
   }
   client.sequences.push_back(std::move(sequence));
@@ -82,10 +84,11 @@ void finish_client(ClientData& client, const Plan& plan) {
                                                        : plan.sources.front().path;
     throw UserError(
         fmt::format("{}: client {} (types {}) is left without a training sequence ({} left out with fewer than {} "
-                    "training events): "
+                    "training events, {} in which no time passes): "
                     "bring longer sequences, lower data.clients, raise data.types_per_client, or set data.partition = "
                     "\"homogeneous\"",
-                    where, client.id, fmt::join(client.types, ", "), client.left_out, kFewestTrainingEvents));
+                    where, client.id, fmt::join(client.types, ", "), client.left_out - client.timeless,
+                    kFewestTrainingEvents, client.timeless));
   }
   if (plan.options.protocol == "population") set_folds(client, plan.seed);
 }

@@ -284,8 +284,9 @@ void finish_plan(Plan& plan, const LocalExtents& all) {
   const double length = plan.clock.elapsed ? all.longest : all.end - all.start;
   if (!(length > 0))
     throw UserError(
-        fmt::format("no time passes in the {} data ({} kept types): give sequences with events at different times, "
-                    "or a windows table (data.windows)",
+        fmt::format("{}{}: no time passes in the {} data ({} kept types): give sequences with events at different "
+                    "times, or a windows table (data.windows)",
+                    plan.sources.front().path, plan.sources.size() > 1 ? ", ..." : "",
                     plan.options.protocol == "chronological" ? "whole" : "training", plan.kept_types.size()));
   if (!(length > kShortest && length < kLongest))
     throw UserError(

@@ -100,7 +100,8 @@ std::string describe(Session& session) {
   const auto left_out = [](std::int64_t count, const std::string& noun, const char* which) {
     return count == 0 ? "" : fmt::format("\n{} {} {} left out", counted(count, noun), which, count == 1 ? "is" : "are");
   };
-  text += left_out(session.left_out(), "sequence", "with fewer than five training events");
+  text += left_out(session.left_out() - session.timeless(), "sequence", "with fewer than five training events");
+  text += left_out(session.timeless(), "sequence", "in which no time passes");
   text += left_out(session.dropped_events(), "event",
                    c.data.drop ? "before data.drop_before or outside the windows" : "outside the windows");
   if (const auto unseen = data::to_text(data::unseen_types(session.plan())); !unseen.empty()) text += "\n" + unseen;

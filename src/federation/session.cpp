@@ -81,12 +81,13 @@ model::Embedding Session::load(const std::optional<data::InputScale>& trained) {
       if (hostile(client.id)) data::replace_events(client, config_.attack.strength, seed());
   if (rules_.history) rules_.gaps = trained ? trained->gaps : gap_scale(clients);
   model::Embedding embedding;
-  left_out_ = dropped_events_ = 0;
+  left_out_ = timeless_ = dropped_events_ = 0;
   mpi::together(world_, [&] {  // a mistake in one client's data ends all ranks with its text
     embedding = model::make_embedding(config_.model, plan_.clock, rules_.gaps, types_);
     for (auto& client : clients) {
       client.tempering = data::tempering(client, plan_.clock, config_.model);
       left_out_ += client.left_out;
+      timeless_ += client.timeless;
       dropped_events_ += client.dropped_events;
       auto model = model::make_client(client.id, embedding, data::training_realisations(client, rules_),
                                       config_.model.inducing, client.tempering);
@@ -96,6 +97,7 @@ model::Embedding Session::load(const std::optional<data::InputScale>& trained) {
     }
   });
   left_out_ = world_.allreduce(left_out_, mpi::Op::sum, "extents");
+  timeless_ = world_.allreduce(timeless_, mpi::Op::sum, "extents");
   dropped_events_ = world_.allreduce(dropped_events_, mpi::Op::sum, "extents");
   return embedding;
 }

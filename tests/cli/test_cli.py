@@ -178,6 +178,15 @@ class Import(Case):
         self.write("w.csv", "sequence,start,end\n0,0,12\n1,0,12\n2,0,5.75\n2,6,12\n7,0,12\n")
         self.assertIn("4 sequences, 36 events", self.succeeds("import", "a.csv", "--windows", "w.csv", "--out", "a.h5"))
 
+    def test_sequences_in_which_no_time_passes_are_told_with_file_and_line(self):
+        self.write("still.csv", "sequence,time,type\n0,1,0\n0,2,0\n1,5,0\n1,5,1\n2,5,0\n3,6,0\n3,6,0\n")
+        said = self.succeeds("import", "still.csv", "--out", "still.h5")
+        self.assertIn("still.csv:4: no time passes in this sequence of several events, nor in 1 more", said)
+        self.assertIn("in 2 sequences of several events, the first at line 4", self.succeeds("info", "still.csv"))
+        self.assertIn("in 2 sequences of several events\n", self.succeeds("info", "still.h5"))
+        self.write("w.csv", "sequence,start,end\n" + "".join(f"{s},0,9\n" for s in range(4)))
+        self.assertNotIn("no time passes", self.succeeds("import", "still.csv", "--windows", "w.csv", "--out", "still.h5"))
+
     def test_bad_data_names_file_and_line_and_leaves_nothing(self):
         for rows, line in [("0,2,0\n0,1,0\n", 3), ("0,1,-1\n", 2), ("0,nan,0\n", 2), ("0,1,0\n1,1,0\n0,2,0\n", 4)]:
             self.write("bad.csv", "sequence,time,type\n" + rows)

@@ -495,5 +495,5 @@ TEST(DataErrors, NameKeyValueAndRemedy) {
                       o.train = {folder.write("still.csv", "sequence,time,type\n0,1,0\n0,1,0\n")};
                       o.clients = 1;
                     })),
-                    "no time passes");
+                    "still.csv", "no time passes");
 }

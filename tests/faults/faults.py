@@ -73,6 +73,14 @@ def children(process):
         return []
 
 
+def lives(pid):
+    """Whether a process runs: not gone, and not dead and waiting for its parent to ask."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def started(out, position):
     """Whether the run that appends to status.jsonl has begun, beyond what was there before."""
     path = out / "status.jsonl"
@@ -88,7 +96,7 @@ def end_of(process, patience=30):
             return process.wait(timeout=0.1), False
         except subprocess.TimeoutExpired:
             pass
-        if children(process):
+        if any(map(lives, children(process))):
             without_ranks = None
         elif without_ranks is None:
             without_ranks = time.time()

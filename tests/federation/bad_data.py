@@ -9,7 +9,7 @@ class BadData(Run):
     FAULTS = {
         "unsorted": ("0,1,0\n0,0.5,0\n", ":3"), "not finite": ("0,1,0\n0,nan,0\n", ":3"), "negative type": ("0,1,-1\n", ":2"),
         "no number": ("0,1,0\n0,two,0\n", ":3"), "too few columns": ("0,1,0\n0,2,0\n0,3\n", ":4"),
-        "torn sequence": ("0,1,0\n1,1,0\n0,2,0\n", ":4"), "no time passes": ("".join(f"{s},1,0\n{s},1,0\n" for s in range(6)), "no time passes"),
+        "torn sequence": ("0,1,0\n1,1,0\n0,2,0\n", ":4"), "no time passes": ("".join(f"{s},1,0\n{s},1,0\n" for s in range(6)), "train.csv: no time passes"),
     }
 
     def refused(self, ranks, *words):
@@ -33,6 +33,14 @@ class BadData(Run):
         for rows in ["0,5,5\n", "0,3,6\n0,5,9\n", "0,4,1\n"]:
             self.write("windows.csv", "sequence,start,end\n" + rows)
             self.refused(2, "windows.csv:")
+
+    def test_sequences_in_which_no_time_passes_are_not_called_short(self):
+        self.write("train.csv", data_set(24) + 12 * "99,7,0\n")  # one of the 24 is short
+        self.write("run.toml", settings())
+        said = self.start(self.on_ranks(2, "train", "run.toml", "--out", "out"))
+        self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
+        self.assertIn("\n1 sequence with fewer than five training events is left out\n1 sequence in which no time passes is left out\n",
+                      said.stdout + said.stderr)
 
     def test_client_without_sequences(self):
         self.write("train.csv", data_set(3))
