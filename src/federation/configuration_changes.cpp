@@ -14,12 +14,12 @@ namespace fedpp::federation {
 
 namespace {
 
-bool is_binding(std::string_view section, std::string_view key) {
+/// `schedule`: training.schedule as it is now; the only one that looks at the last round is "cosine".
+bool is_binding(std::string_view section, std::string_view key, std::string_view schedule) {
   constexpr std::array<std::string_view, 3> free_sections{"evaluation", "output", "backend"};
-  constexpr std::array<std::string_view, 3> free_keys{"rounds", "patience", "validate_every"};
   if (section == "data" && key == "time_origin") return false;  // for axes
-  return std::find(free_sections.begin(), free_sections.end(), section) == free_sections.end() &&
-         (section != "federation" || std::find(free_keys.begin(), free_keys.end(), key) == free_keys.end());
+  if (section == "federation" && key == "rounds") return schedule == "cosine";
+  return std::find(free_sections.begin(), free_sections.end(), section) == free_sections.end();
 }
 
 bool is_shape(const std::string& key, const nlohmann::ordered_json& now, const nlohmann::ordered_json& then) {
@@ -49,7 +49,7 @@ std::vector<ConfigurationChange> changes_since(const std::string& archived, cons
   for (const auto& [section, keys] : now.items())
     for (const auto& [key, value] : keys.items()) {
       const std::string name = section + "." + key;
-      const bool binding = is_binding(section, key) && config::has_effect(name, config);
+      const bool binding = is_binding(section, key, config.training.schedule) && config::has_effect(name, config);
       const auto* before = find(then, section, key);
       if (!before && !binding) continue;  // older versions did not keep these
       if (!before) before = find(defaults, section, key);

@@ -26,6 +26,21 @@ TEST(ConfigurationChanges, NamesWhatDiffersAndWhetherItMatters) {
             "\n  federation.rounds = 7 (checkpoint: 100)\n  output.directory = \"elsewhere\" (checkpoint: \"out\")");
 }
 
+TEST(ConfigurationChanges, WhatChoosesTheBestRoundMattersAndTheLastRoundWhereTheRatesEndWithIt) {
+  config::Config then, now;
+  now.federation.patience = 3;
+  now.federation.validate_every = 7;
+  now.federation.rounds = 7;
+  EXPECT_EQ(changes_since(archive(then), now).size(), 3u);
+  const std::string best = to_text(changes_since(archive(then), now), true);
+  EXPECT_NE(best.find("federation.patience"), std::string::npos) << best;
+  EXPECT_NE(best.find("federation.validate_every"), std::string::npos) << best;
+  EXPECT_EQ(best.find("federation.rounds"), std::string::npos) << best;
+  then.training.schedule = now.training.schedule = "cosine";
+  const std::string with_rounds = to_text(changes_since(archive(then), now), true);
+  EXPECT_NE(with_rounds.find("federation.rounds = 7 (checkpoint: 100)"), std::string::npos) << with_rounds;
+}
+
 TEST(ConfigurationChanges, AKeyWithoutEffectDoesNotMatter) {
   config::Config then, now;
   then.aggregation.trim = 0.3;
