@@ -60,8 +60,10 @@ RunState starting_state(Session& session, const TrainingRequest& request,
         read_checkpoint(session, *header, request.accept_changes ? ReadFor::kChangedTraining : ReadFor::kTraining);
     mpi::together(session.world(), [&] {
       if (state.next_round > config.federation.rounds)
-        throw UserError(fmt::format("federation.rounds = {}, but {} has done {}: ask for at least as many, or train into another folder (--out)",
-                                    config.federation.rounds, header->path, state.next_round));
+        throw UserError(
+            fmt::format("federation.rounds = {}, but {} has done {}: ask for at least as many, or train into another "
+                        "folder (--out)",
+                        config.federation.rounds, header->path, state.next_round));
     });
     return state;
   }
