@@ -77,7 +77,8 @@ void say(int pipe, std::string_view text) {
   } catch (const std::bad_alloc&) {
     say(pipe, fmt::format("-{}: refused: reading it takes more than {} MB of memory, so it is damaged{}", path,
                           limits.bytes / kMega, remedy));
-  } catch (...) {  // no last word: the parent says that
+  } catch (...) {
+    ::_exit(1);  // no last word: the parent says that
   }
   ::_exit(0);
 }
