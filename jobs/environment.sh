@@ -41,7 +41,7 @@ case ${FEDPP_GPU_AWARE_MPI:-0} in
   1)
     export MPICH_GPU_SUPPORT_ENABLED=1 MV2_USE_CUDA=1 I_MPI_OFFLOAD=1
     # An Open MPI that was built without CUDA crashes where it is asked for it.
-    if ompi_info --parsable --all 2>/dev/null | grep -q 'built_with_cuda_support:value:true'; then
+    if env -u OMPI_MCA_opal_cuda_support ompi_info --parsable --all 2>/dev/null | grep -q 'built_with_cuda_support:value:true'; then
       export OMPI_MCA_opal_cuda_support=1
     else
       export OMPI_MCA_opal_cuda_support=0

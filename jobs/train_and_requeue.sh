@@ -8,8 +8,9 @@
 
 train_and_requeue() {
   local out=$1 config=$2 code=0 asked= ranks= before after job=${SLURM_JOB_ID:-}
-  # The last task of an array has the array's own number, by which SLURM means all its tasks.
-  [ -z "${SLURM_ARRAY_TASK_ID:-}" ] || job=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID
+  # The last task of an array has the array's own number, by which SLURM means all its tasks. (A job submitted from a task inherits the
+  # array's variables, not its number.)
+  [ "$job" != "${SLURM_ARRAY_JOB_ID:-none}" ] || job=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID
   shift 2
   newest_checkpoint() { find "$out" -maxdepth 1 -name 'checkpoint-*.h5' 2>/dev/null | sort | tail -1; }
   before=$(newest_checkpoint)

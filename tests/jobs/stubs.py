@@ -116,6 +116,10 @@ class Requeue(Stubs):
         code, said = self.stopped("touch started; exec sleep 30", SLURM_ARRAY_JOB_ID="7", SLURM_ARRAY_TASK_ID="3")  # the last one has the array's number
         self.assertEqual((self.folder / "asked").read_text(), "-o show job 7_3\nrequeue 7_3\n", said)
 
+    def test_a_job_submitted_from_a_task_of_an_array_is_no_task(self):
+        code, said = self.stopped("touch started; exec sleep 30", SLURM_ARRAY_JOB_ID="5", SLURM_ARRAY_TASK_ID="3")  # inherited
+        self.assertEqual((self.folder / "asked").read_text(), "-o show job 7\nrequeue 7\n", said)
+
     def test_a_mistake_stays_one_after_a_stop(self):
         code, said = self.stopped("trap 'exit 2' USR1; touch started; while :; do sleep 0.1; done")
         self.assertEqual(code, 2, said)
