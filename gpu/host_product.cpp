@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <utility>
 
 #if !defined(__CUDACC__) && !defined(__HIPCC__)  // a device's build has team kernels only
 
@@ -84,20 +85,23 @@ void strip(Part part, int row, int m, int first, int k, T alpha, const T* a, Str
   blocks.template operator()<static_cast<int>(sizeof(T)), 1>();
 }
 
-/// All columns of C, of `k` columns of A from `first` on.
+/// All columns of C, of `k` columns of A from `first` on, in strips as equal as can be: one of a column or two left over
+/// would wait for its few sums.
 template <class T, bool add>
 void slice(Part part, int m, int n, int first, int k, T alpha, const T* a, Stride lda, const T* b, Stride step,
            Stride column, T* c, Stride ldc) {
   int j = 0;
-  const auto strips = [&]<int columns>() {
-    for (; j + columns <= n; j += columns)
-      strip<T, add, columns>(part, part == Part::kLowerResult ? j : 0, m, first, k, alpha, a, lda, b + j * column, step,
-                             column, c + j * ldc, ldc);
+  const auto next = [&]<int columns>() {
+    strip<T, add, columns>(part, part == Part::kLowerResult ? j : 0, m, first, k, alpha, a, lda, b + j * column, step,
+                           column, c + j * ldc, ldc);
+    j += columns;
   };
-  strips.template operator()<kColumns>();
-  strips.template operator()<kColumns / 2>();
-  if constexpr (kColumns > 6) strips.template operator()<kColumns / 4>();
-  strips.template operator()<1>();
+  for (int strips = (n + kColumns - 1) / kColumns; strips > 0; --strips) {
+    const int columns = (n - j + strips - 1) / strips;
+    [&]<int... less>(std::integer_sequence<int, less...>) {
+      ((columns == less + 1 && (next.template operator()<less + 1>(), true)) || ...);
+    }(std::make_integer_sequence<int, kColumns>());
+  }
 }
 
 /// The products of slices of A and B, written first (or added to beta C) and then added: calls f.template
