@@ -51,12 +51,12 @@ void prepare(const Exec& exec, const Batch& b, const Fields& f) {
       });
 }
 
-// Per team: V alpha, G [M x T] in V's precision; rho, column sums [T]; in mixed precision copies of B [M x M], h [D x
+// Per team: V alpha, G [M x T] in V's precision; rho, column sums [T]; rows of h o dJ/dh [D]; in mixed precision copies of B [M x M], h [D x
 // T], h_z [D x M] and the places of V alpha V' [M x M], sum_n G_mn h_n [D x M], dJ/dh [D x T].
 template <class Real>
 KOKKOS_INLINE_FUNCTION Index tiles_scratch(const Batch& b) {
   const Index t = b.most_tile, m = b.most_inducing, d = b.most_width;
-  return 2 * doubles_for<Real>(m * t) + 2 * t +
+  return 2 * doubles_for<Real>(m * t) + 2 * t + d +
          2 * (copy_scratch<Real>(m * m) + copy_scratch<Real>(d * t) + copy_scratch<Real>(d * m));
 }
 
@@ -96,6 +96,7 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         Real* g = take<Real>(scratch, static_cast<Index>(m) * n);
         double* rho = scratch.take(n);
         double* column_sum = scratch.take(n);
+        double* along = scratch.take(d);
         const Real* bs = rounded<Real>(member, mm, f.b_square.data() + b.problem_square(problem), scratch);
         const Real* h_real = rounded<Real>(member, dn, h, scratch);
         const Real* hz_real = rounded<Real>(member, dm, hz, scratch);
@@ -112,7 +113,8 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
               const Index at = r + static_cast<Index>(c) * m;
               scaled[at] = static_cast<Real>(scale * alpha[c] * v[at]);
             },
-            v, m, [=](int c) { return rho[c]; }, f.task_vector.data() + b.task_vector(task));
+            [=](int r, int c) { return static_cast<double>(v[r + static_cast<Index>(c) * m]); },
+            f.task_vector.data() + b.task_vector(task), [=](int c) { return rho[c]; });
         member.team_barrier();
         D::gemm(member, Op::kNone, Op::kNone, m, n, m, 1, bs, m, scaled, m, 0, g, m);
         // For Lbar: S = V (scale alpha V)', its lower triangle.
@@ -125,7 +127,8 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
               const Index at = r + static_cast<Index>(c) * m;
               g[at] = static_cast<Real>((g[at] + vector[r] * rho[c]) * k[at]);
             },
-            g, m, [](int) { return 1.0; }, f.task_rowsum.data() + b.task_vector(task));
+            [=](int r, int c) { return static_cast<double>(g[r + static_cast<Index>(c) * m]); },
+            f.task_rowsum.data() + b.task_vector(task), [](int) { return 1.0; });
         member.team_barrier();
         team_column_sums(
             member, m, n, [=](int c, const double* sum) { column_sum[c] = sum[0]; },
@@ -133,18 +136,21 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         member.team_barrier();
         D::gemm(member, Op::kNone, Op::kTranspose, d, m, n, 1, h_real, d, g, m, 0, weighted_real, d);
         deliver(member, dm, weighted_real, weighted);
-        // dJ/dh_n = -(g_n h_n - sum_m G_mn h_m) / l^2
+        // dJ/dh_n = -(g_n h_n - sum_m G_mn h_m) / l^2, and the rows of h o dJ/dh.
         D::gemm(member, Op::kNone, Op::kNone, d, n, m, 1, hz_real, d, g, m, 0, hbar_real, d);
-        team_for_2d(member, d, n, [=](int r, int c) {
-          const Index at = r + static_cast<Index>(c) * d;
-          hbar[at] = inverse_square * (hbar_real[at] - column_sum[c] * h[at]);
-        });
+        team_visit_and_multiply(
+            member, d, n,
+            [=](int r, int c) {
+              const Index at = r + static_cast<Index>(c) * d;
+              hbar[at] = inverse_square * (hbar_real[at] - column_sum[c] * h[at]);
+            },
+            [=](int r, int c) { return h[r + static_cast<Index>(c) * d] * hbar[r + static_cast<Index>(c) * d]; },
+            along, [](int) { return 1.0; });
         member.team_barrier();
         // k scales with r, kappa_nn = r; J depends on l and all embeddings through distances / l only.
         const double log_variance =
             team_sum(member, n, [&](Index c) { return column_sum[c] - 0.5 * scale * alpha[c] * variance; });
-        const double log_lengthscale =
-            -team_sum(member, static_cast<Index>(d) * n, [&](Index j) { return h[j] * hbar[j]; });
+        const double log_lengthscale = -team_sum(member, d, [&](Index j) { return along[j]; });
         if (member.team_rank() == 0) {
           tail[encoder.slopes] = log_variance;
           tail[encoder.slopes + 1] = log_lengthscale;
@@ -153,8 +159,8 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         // The prior mean a'h: dJ/da = sum rho h, and rho a on top of the kernel's dJ/dh, which log l does not see.
         member.team_barrier();
         team_visit_and_multiply(
-            member, d, n, [=](int r, int c) { hbar[r + static_cast<Index>(c) * d] += slopes[r] * rho[c]; }, h, d,
-            [=](int c) { return rho[c]; }, tail);
+            member, d, n, [=](int r, int c) { hbar[r + static_cast<Index>(c) * d] += slopes[r] * rho[c]; },
+            [=](int r, int c) { return h[r + static_cast<Index>(c) * d]; }, tail, [=](int c) { return rho[c]; });
       });
 }
 

@@ -72,8 +72,8 @@ KOKKOS_INLINE_FUNCTION void attend(const Member& member, const Attention& a, int
       const double before = running[2 * c];
       lanes.for_each(seen, [=](int j) { s[j] -= slope * (age - j); });
       const double top = lanes.largest(before, seen, [=](int j) { return s[j]; });
-      const double shrink = fast_exp(before - top);
-      lanes.for_each(seen, [=](int j) { s[j] = fast_exp(s[j] - top); });
+      const double shrink = fast_exp_down(before - top);
+      lanes.for_each(seen, [=](int j) { s[j] = fast_exp_down(s[j] - top); });
       lanes.for_each(count - seen, [=](int j) { s[seen + j] = 0; });
       const double sum = lanes.sum(seen, [=](int j) { return s[j]; });
       lanes.for_each(h, [=](int r) { own[r] *= shrink; });

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "gpu/host_cholesky.hpp"
 #include "gpu/host_product.hpp"
 
 #if !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
@@ -145,17 +146,23 @@ FEDPP_PRODUCTS(float)
 int BlasDense::potrf(const Member& member, int m, double* a, int lda) {
   int info = 0;
   if (member.team_rank() == 0) {
-    dpotrf_("L", &m, a, &lda, &info);
-    // OpenBLAS lets NaN pass as a pivot, where LAPACK's own routine stops.
-    for (int j = 0; info == 0 && j < m; ++j)
-      if (!(a[j + static_cast<Index>(j) * lda] > 0)) info = j + 1;
+    if (m <= kOurRows) {
+      info = host_cholesky(m, a, lda);
+    } else {
+      dpotrf_("L", &m, a, &lda, &info);
+      // OpenBLAS lets NaN pass as a pivot, where LAPACK's own routine stops.
+      for (int j = 0; info == 0 && j < m; ++j)
+        if (!(a[j + static_cast<Index>(j) * lda] > 0)) info = j + 1;
+    }
   }
   member.team_broadcast(info, 0);
   return info;
 }
 
 void BlasDense::invert_lower(const Member& member, int m, const double* l, double* inverse) {
-  if (member.team_rank() == 0) {
+  if (member.team_rank() == 0 && m <= kOurRows) {
+    host_invert_lower(m, l, inverse);
+  } else if (member.team_rank() == 0) {
     const double one = 1;
     for (int c = 0; c < m; ++c)
       for (int r = 0; r < m; ++r) inverse[r + static_cast<Index>(c) * m] = r == c ? 1 : 0;

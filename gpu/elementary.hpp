@@ -10,11 +10,9 @@
 
 namespace fedpp::gpu {
 
-/// e^x, relative error below 4e-16; beyond -708 and 708 what it is there.
-KOKKOS_INLINE_FUNCTION double fast_exp(double x) {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  return exp(x);
-#else
+#if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
+/// e^x for |x| <= 708, relative error below 4e-16; beyond, any number; NaN stays NaN.
+inline double exp_within_bounds(double x) {
   constexpr double log2e = 1.4426950408889634074, ln2_high = 0x1.62e42fefa38p-1, ln2_low = 0x1.ef35793c7673p-45;
   constexpr double shift = 0x1.8p52;  // adding it rounds to an integer in the low bits
   const double shifted = x * log2e + shift;
@@ -31,10 +29,28 @@ KOKKOS_INLINE_FUNCTION double fast_exp(double x) {
   const double p = 1 + (y + y2 * (low + y4 * (middle + y4 * high)));
   // 2^k by the exponent's bits: unsigned, as they overflow where the result is not taken.
   const std::uint64_t bits = (std::bit_cast<std::uint64_t>(shifted) - std::bit_cast<std::uint64_t>(shift) + 1023) << 52;
-  const double result = p * std::bit_cast<double>(bits);
-  // Chosen at the end: a clamp of x before would have the compiler carry both bounds through all of the above.
-  const double above = x < -708.0 ? 0x1.7c8ab2288c9abp-1022 : result;  // e^-708
-  return x > 708.0 ? 0x1.586f6bf260cf1p+1021 : above;                  // e^708
+  return p * std::bit_cast<double>(bits);
+}
+#endif
+
+/// e^x for x <= 0, relative error below 4e-16; below -708 what it is there. NaN stays NaN.
+KOKKOS_INLINE_FUNCTION double fast_exp_down(double x) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  return exp(x);
+#else
+  // Chosen at the end: a clamp of x before would have the compiler carry the bound through all of the above.
+  const double result = exp_within_bounds(x);
+  return x < -708.0 ? 0x1.7c8ab2288c9abp-1022 : result;  // e^-708
+#endif
+}
+
+/// e^x, relative error below 4e-16; beyond -708 and 708 what it is there. NaN stays NaN.
+KOKKOS_INLINE_FUNCTION double fast_exp(double x) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  return exp(x);
+#else
+  const double result = fast_exp_down(x);  // first: behind the choice it would become a branch
+  return x > 708.0 ? 0x1.586f6bf260cf1p+1021 : result;  // e^708
 #endif
 }
 
@@ -55,7 +71,7 @@ KOKKOS_INLINE_FUNCTION double fast_tanh(double x) {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
   return tanh(x);
 #else
-  const double t = fast_exp(-2.0 * math::fabs(x));  // in (0, 1]: no overflow
+  const double t = fast_exp_down(-2.0 * math::fabs(x));  // in (0, 1]: no overflow
   return std::copysign((1.0 - t) / (1.0 + t), x);
 #endif
 }

@@ -26,9 +26,9 @@ void expected_intensity(const Exec& exec, const Array<double>& mean, const Array
           FEDPP_INDEPENDENT
           for (int l = 0; l < kLanes; ++l) {
             const double i = first + l, z = step * i;
-            const double weight = i > half ? 0 : fast_exp(-0.5 * z * z);
+            const double weight = i > half ? 0 : fast_exp_down(-0.5 * z * z);
             const double x = mu + sd * z;
-            const double t = fast_exp(x < 0 ? x : -x), share = 1 / (1 + t);
+            const double t = fast_exp_down(x < 0 ? x : -x), share = 1 / (1 + t);
             log_sigma[l] += weight * ((x < 0 ? x : 0) - fast_log1p(t));
             sigma[l] += weight * (x < 0 ? t * share : share);
             total[l] += weight;

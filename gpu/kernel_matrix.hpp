@@ -31,7 +31,7 @@ KOKKOS_INLINE_FUNCTION void rbf_block(const Member& member, int dimension, doubl
   if (dimension == 1) {
     team_for_2d(member, m, n, [=](int i, int j) {
       const double difference = a[i] - b[j];
-      k[i + static_cast<Index>(j) * m] = variance * fast_exp(-scale * difference * difference);
+      k[i + static_cast<Index>(j) * m] = variance * fast_exp_down(-scale * difference * difference);
     });
     member.team_barrier();
     return;
@@ -49,7 +49,7 @@ KOKKOS_INLINE_FUNCTION void rbf_block(const Member& member, int dimension, doubl
   team_for_2d(member, m, n, [=](int i, int j) {
     double& entry = k[i + static_cast<Index>(j) * m];
     const double exponent = entry + norm_a[i] + norm_b[j];
-    entry = variance * fast_exp(exponent > 0 ? 0 : exponent);  // NaN stays NaN
+    entry = variance * fast_exp_down(exponent > 0 ? 0 : exponent);  // NaN stays NaN
   });
   member.team_barrier();
 }

@@ -115,10 +115,11 @@ KOKKOS_INLINE_FUNCTION void team_add_parts(const Member& member, Index begin, In
   bool first = true;
   for (int k = 0; k < parts; ++k)  // each is read once, from front to back
     if (const double* from = part(k)) {
-      team_for(member, end - begin, [=](Index i) {
-        const Index at = begin + i;
-        to[at] = first ? from[at] : to[at] + from[at];
-      });
+      if (!first || from != to)
+        team_for(member, end - begin, [=](Index i) {
+          const Index at = begin + i;
+          to[at] = first ? from[at] : to[at] + from[at];
+        });
       first = false;
     }
   if (first) team_for(member, end - begin, [=](Index i) { to[begin + i] = 0; });
@@ -192,31 +193,37 @@ KOKKOS_INLINE_FUNCTION void team_column_sums(const Member& member, int rows, int
 #endif
 }
 
-/// y = A x, A: [rows x columns] column-major, x(c) given by a function; sums in double, whatever A's numbers are.
-/// Before an entry of A is read visit(r, c) is called, which may write it (hosts: in the same pass). A thread owns rows
-/// of y; no barrier follows.
-template <class V, class T, class X>
+/// y = A X, A: [rows x columns] with entries a(r, c), each column of X given by a function x(c), y: [rows x columns of X];
+/// sums in double. Before an entry of A is read visit(r, c) is called, which may write it (hosts: in the same pass). A
+/// thread owns rows of y; no barrier follows.
+template <class V, class A, class... X>
 KOKKOS_INLINE_FUNCTION void team_visit_and_multiply(const Member& member, int rows, int columns, const V& visit,
-                                                    const T* a, int lda, const X& x, double* y) {
+                                                    const A& a, double* y, const X&... x) {
+  constexpr int kFactors = sizeof...(X);
 #if defined(FEDPP_THREADS_IN_TURN)
   team_for_2d(member, rows, columns, visit);
   member.team_barrier();
   for (int r = member.team_rank(); r < rows; r += member.team_size()) {
-    double sum = 0;
-    for (int c = 0; c < columns; ++c) sum += a[r + static_cast<Index>(c) * lda] * x(c);
-    y[r] = sum;
+    double sums[kFactors] = {};
+    for (int c = 0; c < columns; ++c) {
+      const double entry = a(r, c);
+      int k = 0;
+      ((sums[k++] += entry * x(c)), ...);
+    }
+    for (int k = 0; k < kFactors; ++k) y[r + k * rows] = sums[k];
   }
 #else
   const int begin = static_cast<int>(static_cast<Index>(rows) * member.team_rank() / member.team_size());
   const int end = static_cast<int>(static_cast<Index>(rows) * (member.team_rank() + 1) / member.team_size());
-  for (int r = begin; r < end; ++r) y[r] = 0;
+  for (int k = 0; k < kFactors; ++k)
+    for (int r = begin; r < end; ++r) y[r + k * rows] = 0;
   for (int c = 0; c < columns; ++c) {
-    const T* column = a + static_cast<Index>(c) * lda;
-    const double factor = x(c);
+    const double factors[] = {x(c)...};
     FEDPP_INDEPENDENT
     for (int r = begin; r < end; ++r) {
       visit(r, c);
-      y[r] += column[r] * factor;
+      const double entry = a(r, c);
+      for (int k = 0; k < kFactors; ++k) y[r + k * rows] += entry * factors[k];
     }
   }
 #endif

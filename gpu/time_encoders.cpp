@@ -62,13 +62,26 @@ void run_adjoint(const Exec& exec, const Batch& b, const Fields& f) {
         if (e.kind != EncoderKind::kDeepKernel || f.step_taken(piece.client) == 0 || !piece.selected(b, f)) return;
         const double* h = piece.embedding;
         double* hbar = piece.adjoint;
+        double* gradient = f.piece_gradient.data() + piece.gradient;  // [H x (I + 1)]
+        if (e.inputs == 1) {
+          const double* time = piece.input;
+          const int width = e.width;
+          team_visit_and_multiply(
+              member, width, piece.n, [](int, int) {},
+              [=](int r, int c) {
+                const Index at = r + static_cast<Index>(c) * width;
+                return hbar[at] * (1 - h[at] * h[at]);
+              },
+              gradient, [=](int c) { return time[c]; }, [](int) { return 1.0; });
+          return;
+        }
         Scratch scratch(member, input_scratch(b));
         double* x = scratch.take(input_scratch(b));
         with_bias(member, e.inputs, piece.n, piece.input, x);
         team_for(member, static_cast<Index>(e.width) * piece.n, [=](Index i) { hbar[i] *= 1 - h[i] * h[i]; });
         member.team_barrier();
         D::gemm(member, Op::kNone, Op::kTranspose, e.width, e.inputs + 1, piece.n, 1.0, hbar, e.width, x, e.inputs + 1,
-                0.0, f.piece_gradient.data() + piece.gradient, e.width);
+                0.0, gradient, e.width);
       });
 }
 

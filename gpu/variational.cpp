@@ -62,7 +62,8 @@ void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
                 const Index at = r + static_cast<Index>(c) * m;
                 scaled[at] = static_cast<Real>(v[at] * alpha[c]);
               },
-              v, m, [=](int c) { return beta[c] - alpha[c] * (offset + trend[c]); }, product);
+              [=](int r, int c) { return static_cast<double>(v[r + static_cast<Index>(c) * m]); }, product,
+              [=](int c) { return beta[c] - alpha[c] * (offset + trend[c]); });
           member.team_barrier();
           team_for(member, m, [=](Index r) { vector[r] = share * product[r] + (s == 0 ? 0 : vector[r]); });
           add_square<D>(member, m, n, share, s == 0, v, scaled, part, square);
