@@ -27,8 +27,9 @@ class Prepared {
     epoch(gpu::Exec());
   }
   void epoch(const gpu::Exec& exec) {
-    model::local_epoch(exec, batch(), fields(), encoder(), adam_, {}, options_, {1, 0, epoch_++, 0}, 1);
+    model::local_epoch(exec, batch_, adam_, {}, options_, {1, 0, epoch_++, 0}, 1);
   }
+  const model::ClientBatch& block() const { return batch_; }
   const gpu::Batch& batch() const { return batch_.batch(); }
   const gpu::Fields& fields() const { return batch_.fields(); }
   gpu::EncoderOperator& encoder() const { return batch_.encoder(); }
@@ -75,7 +76,7 @@ const std::vector<Step>& steps() {
        [](auto& e, auto& p) { gpu::update_variational(e, p.batch(), p.fields()); }},
       {"e_step", e_step_alone_cost, [](auto& e, auto& p) { model::e_steps(e, p.batch(), p.fields(), 1); }},
       {"adjoint", [](const auto& c, const auto& r) { return gpu::adjoint_cost(c, r) + gpu::embed_adjoint_cost(c, r); },
-       [](auto& e, auto& p) { gpu::adjoint(e, p.batch(), p.fields(), p.encoder()); }},
+       [](auto& e, auto& p) { gpu::adjoint(e, p.batch(), p.block().chunks(), p.fields(), p.encoder()); }},
       {"local_epoch", gpu::local_epoch_cost, [](auto& e, auto& p) { p.epoch(e); }},
   };
   return all;
@@ -101,10 +102,12 @@ void step(benchmark::State& state, const NamedShape& shape, const Step& step, gp
 void encoder(benchmark::State& state, const std::string& name, bool adjoint) {
   Prepared prepared({100, 60, 120, 20, 1}, name);
   const auto run = [&](const gpu::Exec& exec) {
-    if (adjoint)
+    if (adjoint) {
       prepared.encoder().adjoint(exec, prepared.batch(), prepared.fields());
-    else
+      prepared.encoder().collect(exec, prepared.batch(), prepared.fields());
+    } else {
       prepared.encoder().embed(exec, prepared.batch(), prepared.fields(), false);
+    }
   };
   // The adjoint may overwrite what it is given: used again and again, that would shrink to denormal numbers.
   bench::measure(state, prepared.cost(adjoint ? gpu::embed_adjoint_cost : gpu::embed_cost), run,

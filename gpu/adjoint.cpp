@@ -28,7 +28,7 @@ void prepare(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
       "fedpp::adjoint::prepare"_label, team_policy(exec, b.problems, prepare_scratch(b)),
       KOKKOS_LAMBDA(const Member& member) {
-        const int problem = member.league_rank();
+        const int problem = b.first.problem + member.league_rank();
         const int i = b.problem_realisation(problem);
         const int m = b.inducing(i);
         const double* factor = f.v_factor.data() + b.square(i);
@@ -65,7 +65,7 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
       "fedpp::adjoint::tiles"_label, team_policy(exec, b.tasks, tiles_scratch<Real>(b)),
       KOKKOS_LAMBDA(const Member& member) {
-        const int task = member.league_rank();
+        const int task = b.first.task + member.league_rank();
         const int tile = b.task_tile(task), sample = b.task_sample(task);
         const double scale = f.tile_scale(tile);
         if (scale == 0) return;
@@ -172,7 +172,7 @@ void add_tiles(const Exec& exec, const Batch& b, const Fields& f) {
   const int parts = slabs(matrix > tail ? matrix : tail);
   Kokkos::parallel_for(
       "fedpp::adjoint::add_tiles"_label, team_policy(exec, b.problems * parts), KOKKOS_LAMBDA(const Member& member) {
-        const int problem = member.league_rank() / parts, slab = member.league_rank() % parts;
+        const int problem = b.first.problem + member.league_rank() / parts, slab = member.league_rank() % parts;
         const int i = b.problem_realisation(problem), sample = b.problem_sample(problem);
         if (f.step_taken(b.client(i)) == 0) return;
         const int first = b.tile_begin(i), tiles = b.tile_begin(i + 1) - first;
@@ -203,7 +203,7 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
       "fedpp::adjoint::finish"_label, team_policy(exec, b.problems, finish_scratch(b)),
       KOKKOS_LAMBDA(const Member& member) {
-        const int problem = member.league_rank();
+        const int problem = b.first.problem + member.league_rank();
         const int i = b.problem_realisation(problem), sample = b.problem_sample(problem);
         const int client = b.client(i), p = b.parameters(client);
         if (f.step_taken(client) == 0) return;
@@ -322,19 +322,25 @@ void embed(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOp
   encoder.embed(exec, batch, fields, batch_only);
 }
 
-void adjoint(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOperator& encoder,
-             const Alignment* alignment) {
-  with_dense([&]<class D>() {
-    prepare<D>(exec, batch, fields);
-    with_precision(batch, [&]<class Real>() { tiles<D, Real>(exec, batch, fields); });
-    add_tiles(exec, batch, fields);
-    finish<D>(exec, batch, fields);
-  });
-  if (alignment) align(exec, batch, fields, *alignment);
-  {
+void adjoint(const Exec& exec, const Batch& batch, const std::vector<Batch>& chunks, const Fields& fields,
+             EncoderOperator& encoder, const Alignment* alignment) {
+  const auto by_encoder = [&](const Batch& part) {
     const Region region("fedpp::embed_adjoint");
-    encoder.adjoint(exec, batch, fields);
+    encoder.adjoint(exec, part, fields);
+  };
+  const bool at_once = alignment || !encoder.by_chunks();
+  for (const Batch& chunk : chunks) {
+    with_dense([&]<class D>() {
+      prepare<D>(exec, chunk, fields);
+      with_precision(chunk, [&]<class Real>() { tiles<D, Real>(exec, chunk, fields); });
+      add_tiles(exec, chunk, fields);
+      finish<D>(exec, chunk, fields);
+    });
+    if (!at_once) by_encoder(chunk);
   }
+  if (alignment) align(exec, batch, fields, *alignment);
+  if (at_once) by_encoder(batch);
+  encoder.collect(exec, batch, fields);
   collect(exec, batch, fields);
 }
 

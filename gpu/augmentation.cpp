@@ -14,7 +14,7 @@ void augment(const Exec& exec, const Batch& b, const Fields& f, bool with_bound)
   Kokkos::parallel_for(
       "fedpp::augmentation::refresh"_label, team_policy(exec, b.tiles, augment_scratch(b)),
       KOKKOS_LAMBDA(const Member& member) {
-        const int tile = member.league_rank();
+        const int tile = b.first.tile + member.league_rank();
         const int i = b.tile_realisation(tile);
         const int client = b.client(i), samples = b.samples(client), n = b.tile_columns(tile);
         const Index first = b.column(i) + b.tile_first(tile);

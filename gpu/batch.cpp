@@ -227,4 +227,33 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
   return batch;
 }
 
+std::vector<Batch> chunks_of(const Batch& batch, double thread_bytes) {
+  if (!kHostBackend) return {batch};
+  const double most = thread_bytes * Exec().concurrency();
+  std::vector<Batch> chunks;
+  Batch::First next;
+  int piece = 0;
+  while (next.realisation < batch.realisations) {
+    Batch chunk = batch;
+    chunk.first = next;
+    double bytes = 0;
+    for (; next.realisation < batch.realisations && bytes < most; ++next.realisation) {
+      const int i = next.realisation, client = batch.client(i), samples = batch.samples(client);
+      const int tiles = batch.tile_begin(i + 1) - batch.tile_begin(i);
+      bytes += 16.0 * samples * batch.columns(i) * (batch.inducing(i) + batch.encoder(client).dimension);
+      next.problem += samples;
+      next.tile += tiles;
+      next.task += tiles * samples;
+      for (; piece < batch.pieces && batch.piece_realisation(piece) == i; ++piece) next.piece_task += samples;
+    }
+    chunk.realisations = next.realisation - chunk.first.realisation;
+    chunk.problems = next.problem - chunk.first.problem;
+    chunk.tiles = next.tile - chunk.first.tile;
+    chunk.tasks = next.task - chunk.first.task;
+    chunk.piece_tasks = next.piece_task - chunk.first.piece_task;
+    chunks.push_back(chunk);
+  }
+  return chunks;
+}
+
 }  // namespace fedpp::gpu

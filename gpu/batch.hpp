@@ -9,6 +9,7 @@
 //   slot      a position in a stream: a stream of n tokens has n + 1, slot j comes after j tokens; a realisation's
 //   slots
 //             are numbered through its streams
+//   chunk     consecutive realisations of a batch, for steps that know no others: all arrays are the batch's own
 //
 // Extents may differ from client to client and from realisation to realisation in every dimension.
 #pragma once
@@ -40,6 +41,10 @@ struct RealisationExtent {
 struct Batch {
   int clients = 0, realisations = 0, problems = 0, tiles = 0, tasks = 0;
   int pieces = 0, piece_tasks = 0, streams = 0;
+  /// Where a chunk's realisations, problems, tiles, tasks and tasks of pieces begin; it counts its own alone.
+  struct First {
+    int realisation = 0, problem = 0, tile = 0, task = 0, piece_task = 0;
+  } first;
   int most_inducing = 0, most_width = 0, most_tile = 0, most_piece = 0, most_inputs = 0;  ///< for sizes of scratch
   int most_samples = 0, most_weights = 0;                                                 ///< for sizes of leagues
 
@@ -113,5 +118,9 @@ int tile_columns();
 
 /// Lays a batch out. Realisations must be ordered by client.
 Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<RealisationExtent>& realisations);
+
+/// The batch in chunks, in order: on a host of about so many bytes of k, V, h and dJ/dh a thread that what a step
+/// writes is in a cache when the next one reads it (bench/README.md); on a device the whole batch, one launch a step.
+std::vector<Batch> chunks_of(const Batch& batch, double thread_bytes = 2e6);
 
 }  // namespace fedpp::gpu

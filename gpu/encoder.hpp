@@ -55,8 +55,14 @@ class EncoderOperator {
   virtual void embed(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only) = 0;
   /// fields.gradient [weights() of each (client, sample)] from fields.embedding_adjoint and
   /// fields.inducing_embedding_adjoint, over the tiles of the mini-batch and the inducing points of realisations that
-  /// have one; embed() came before with the same weights. The adjoints given may be overwritten.
+  /// have one; embed() came before with the same weights. The adjoints given may be overwritten. Complete after
+  /// collect().
   virtual void adjoint(const Exec& exec, const Batch& batch, const Fields& fields) = 0;
+  /// What adjoint() leaves to the end: sums over a client's realisations, where it goes by chunks.
+  virtual void collect(const Exec&, const Batch&, const Fields&) {}
+  /// Whether embed() and adjoint() may take the batch's chunks one after another. An operator that lays its work out
+  /// over all streams takes the batch as a whole.
+  virtual bool by_chunks() const { return false; }
 };
 
 /// The operator of a batch whatever its clients' encoders. `with_gradient`: adjoint() will be called.

@@ -1,6 +1,7 @@
 // The registered encoders: one line each.
 #include "gpu/encoders.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <numeric>
 
@@ -56,6 +57,12 @@ class MixedOperator : public EncoderOperator {
   }
   void adjoint(const Exec& exec, const Batch& batch, const Fields& fields) override {
     for (const auto& part : parts_) part->adjoint(exec, batch, fields);
+  }
+  void collect(const Exec& exec, const Batch& batch, const Fields& fields) override {
+    for (const auto& part : parts_) part->collect(exec, batch, fields);
+  }
+  bool by_chunks() const override {
+    return std::all_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->by_chunks(); });
   }
 
  private:

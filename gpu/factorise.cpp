@@ -17,7 +17,7 @@ void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit,
   Kokkos::parallel_for(
       "fedpp::kernel_matrix::factorise"_label, team_policy(exec, b.problems, kernel_scratch(b)),
       KOKKOS_LAMBDA(const Member& member) {
-        const int problem = member.league_rank();
+        const int problem = b.first.problem + member.league_rank();
         const int i = b.problem_realisation(problem);
         if (batch_only && !in_mini_batch(b, f, i)) return;
         const int client = b.client(i);

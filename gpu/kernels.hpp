@@ -1,5 +1,6 @@
-// The steps of the inference, each one launch over the whole batch. All take an execution space instance and return at
-// once; the order of a local epoch stands in src/model/local_update.cpp. Equations: spec sections 1.2 to 1.6.
+// The steps of the inference, each one launch over the whole batch or a chunk of it (what is said of a client's sums
+// wants the batch). All take an execution space instance and return at once; the order of a local epoch stands in
+// src/model/local_update.cpp. Equations: spec sections 1.2 to 1.6.
 #pragma once
 
 #include "gpu/fields.hpp"
@@ -66,9 +67,9 @@ void surrogate(const Exec& exec, const Batch& batch, const Fields& fields);
 struct Alignment;
 
 /// dJ/dw per client and sample (1.6) over the tiles of the mini-batch, data terms scaled by tile_scale; with an
-/// alignment the gradient of J less its term (gpu/alignment.hpp).
-void adjoint(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOperator& encoder,
-             const Alignment* alignment = nullptr);
+/// alignment the gradient of J less its term (gpu/alignment.hpp). `chunks`: of the batch, in order.
+void adjoint(const Exec& exec, const Batch& batch, const std::vector<Batch>& chunks, const Fields& fields,
+             EncoderOperator& encoder, const Alignment* alignment = nullptr);
 
 /// dJ/dw -> the derivatives of mean_s J(w_s) with respect to r and delta of w_s = r + delta noise_s. [posterior] each.
 void posterior_gradient(const Exec& exec, const Batch& batch, const Fields& fields, const Array<double>& by_mean,

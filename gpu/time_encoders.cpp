@@ -26,7 +26,7 @@ void run_embed(const Exec& exec, const Batch& b, const Fields& f, EncoderKind ki
   Kokkos::parallel_for(
       "fedpp::time_encoders::embed"_label, team_policy(exec, b.piece_tasks, input_scratch(b)),
       KOKKOS_LAMBDA(const Member& member) {
-        const Piece piece(b, f, member.league_rank());
+        const Piece piece(b, f, b.first.piece_task + member.league_rank());
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != kind || (batch_only && !piece.selected(b, f))) return;
         double* h = piece.embedding;
@@ -57,7 +57,7 @@ void run_adjoint(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
       "fedpp::time_encoders::adjoint"_label, team_policy(exec, b.piece_tasks, input_scratch(b)),
       KOKKOS_LAMBDA(const Member& member) {
-        const Piece piece(b, f, member.league_rank());
+        const Piece piece(b, f, b.first.piece_task + member.league_rank());
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != EncoderKind::kDeepKernel || f.step_taken(piece.client) == 0 || !piece.selected(b, f)) return;
         const double* h = piece.embedding;
@@ -94,7 +94,10 @@ class TimeOperator : public EncoderOperator {
   void adjoint(const Exec& exec, const Batch& batch, const Fields& fields) override {
     if (kind_ == EncoderKind::kRbf) return;
     with_dense([&]<class D>() { run_adjoint<D>(exec, batch, fields); });
-    sum_gradients(exec, batch, fields, kind_, {}, {}, {});
+  }
+  bool by_chunks() const override { return true; }
+  void collect(const Exec& exec, const Batch& batch, const Fields& fields) override {
+    if (kind_ != EncoderKind::kRbf) sum_gradients(exec, batch, fields, kind_, {}, {}, {});
   }
 
  private:

@@ -39,7 +39,7 @@ void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
       "fedpp::variational::accumulate"_label, team_policy(exec, b.tiles, accumulate_scratch<Real>(b)),
       KOKKOS_LAMBDA(const Member& member) {
-        const int tile = member.league_rank();
+        const int tile = b.first.tile + member.league_rank();
         const int i = b.tile_realisation(tile);
         const int client = b.client(i), samples = b.samples(client);
         const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile);
@@ -77,7 +77,7 @@ void add_systems(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
       "fedpp::variational::add_systems"_label, team_policy(exec, b.realisations * parts),
       KOKKOS_LAMBDA(const Member& member) {
-        const int i = member.league_rank() / parts, slab = member.league_rank() % parts;
+        const int i = b.first.realisation + member.league_rank() / parts, slab = member.league_rank() % parts;
         const int first = b.tile_begin(i), tiles = b.tile_begin(i + 1) - first;
         if (tiles < 2) return;
         const Index m = b.inducing(i), end = (slab + 1) * kSlab < m * m ? (slab + 1) * kSlab : m * m;
@@ -99,7 +99,7 @@ void solve(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
       "fedpp::variational::solve"_label, team_policy(exec, b.realisations, solve_scratch(b)),
       KOKKOS_LAMBDA(const Member& member) {
-        const int i = member.league_rank();
+        const int i = b.first.realisation + member.league_rank();
         const int m = b.inducing(i);
         Scratch scratch(member, solve_scratch(b));
         double* a = scratch.take(static_cast<Index>(m) * m);

@@ -114,7 +114,7 @@ std::vector<ClientStepAnswer> evaluate_client_steps(const std::vector<const Clie
   gpu::augment(exec, b, f, /*with_bound=*/true);
   gpu::elbo(exec, b, f);
   gpu::surrogate(exec, b, f);
-  gpu::adjoint(exec, b, f, *encoder);
+  gpu::adjoint(exec, b, {b}, f, *encoder);
   gpu::update_variational(exec, b, f);
   gpu::update_rate(exec, b, f);
   gpu::update_offset(exec, b, f);

@@ -164,6 +164,7 @@ ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::ve
   }
 
   batch_ = gpu::make_batch(client_extents, realisation_extents);
+  chunks_ = gpu::chunks_of(batch_);
   fields_ = gpu::make_fields(batch_, with_gradient);
   fields_.input = gpu::to_device<double>("input", seen.input);
   fields_.inducing_input = gpu::to_device<double>("inducing_input", seen.inducing_input);

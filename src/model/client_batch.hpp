@@ -50,6 +50,7 @@ class ClientBatch {
               double jitter, bool with_gradient, bool spread, gpu::Precision precision = gpu::Precision::kDouble);
 
   const gpu::Batch& batch() const { return batch_; }
+  const std::vector<gpu::Batch>& chunks() const { return chunks_; }
   const gpu::Fields& fields() const { return fields_; }
   gpu::EncoderOperator& encoder() const { return *encoder_; }
 
@@ -73,6 +74,7 @@ class ClientBatch {
   int samples_;
   bool spread_;
   gpu::Batch batch_;
+  std::vector<gpu::Batch> chunks_;
   gpu::Fields fields_;
   std::unique_ptr<gpu::EncoderOperator> encoder_;
   std::vector<int> realisation_begin_, columns_;

@@ -13,49 +13,70 @@
 
 namespace fedpp::model {
 
+namespace {
+
+/// Of an E-step what belongs to the realisations: q(v), 1.3. Moments and augmentation must be current.
+void update_latent(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields) {
+  gpu::update_variational(exec, batch, fields);
+  gpu::moments(exec, batch, fields);
+  gpu::augment(exec, batch, fields);
+}
+
+/// And to the clients: m, 1.3, nu, 1.3.
+void update_intensity(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields,
+                      double offset_precision, bool with_bound) {
+  gpu::update_rate(exec, batch, fields);
+  gpu::augment(exec, batch, fields);
+  gpu::update_offset(exec, batch, fields, offset_precision);
+  gpu::augment(exec, batch, fields, with_bound);
+}
+
+}  // namespace
+
 void e_steps(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, int count,
              double offset_precision) {
   if (count == 0) return;
   gpu::augment(exec, batch, fields);
   for (int step = 0; step < count; ++step) {  // each leaves moments and augmentation as the next one wants them
-    gpu::update_variational(exec, batch, fields);
-    gpu::moments(exec, batch, fields);
-    gpu::augment(exec, batch, fields);
-    gpu::update_rate(exec, batch, fields);
-    gpu::augment(exec, batch, fields);
-    gpu::update_offset(exec, batch, fields, offset_precision);
-    gpu::augment(exec, batch, fields, /*with_bound=*/step + 1 == count);
+    update_latent(exec, batch, fields);
+    update_intensity(exec, batch, fields, offset_precision, /*with_bound=*/step + 1 == count);
   }
 }
 
-void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields,
-                 gpu::EncoderOperator& encoder, const gpu::AdamState& adam, const gpu::AdamOptions& adam_options,
-                 const LocalOptions& options, gpu::DrawKey key, int steps, const gpu::Alignment* alignment,
-                 const gpu::Mixture* mixture) {
+void local_epoch(const gpu::Exec& exec, const ClientBatch& block, const gpu::AdamState& adam,
+                 const gpu::AdamOptions& adam_options, const LocalOptions& options, gpu::DrawKey key, int steps,
+                 const gpu::Alignment* alignment, const gpu::Mixture* mixture) {
   const gpu::Region region("fedpp::local_epoch");
   const int realisations = static_cast<int>(options.training.batch_realisations);
   const double points = options.training.batch_points;
+  const auto& batch = block.batch();
+  const auto& fields = block.fields();
+  auto& encoder = block.encoder();
+  const auto draw_and_project = [&](bool batch_only, const auto& then) {
+    if (alignment) gpu::embed_received(exec, batch, fields, encoder, *alignment, key, batch_only);
+    gpu::draw_weights(exec, batch, fields, key);
+    if (!encoder.by_chunks()) gpu::embed(exec, batch, fields, encoder, batch_only);
+    for (const gpu::Batch& chunk : block.chunks()) {
+      if (encoder.by_chunks()) gpu::embed(exec, chunk, fields, encoder, batch_only);
+      gpu::factorise(exec, chunk, fields, gpu::kJitterLimit, batch_only);
+      gpu::features(exec, chunk, fields, batch_only);
+      then(chunk);
+    }
+  };
   // E-step: over all data.
-  if (alignment) gpu::embed_received(exec, batch, fields, encoder, *alignment, key);
-  gpu::draw_weights(exec, batch, fields, key);
-  gpu::embed(exec, batch, fields, encoder);
-  gpu::factorise(exec, batch, fields);
-  gpu::features(exec, batch, fields);
-  e_steps(exec, batch, fields, 1);
+  draw_and_project(/*batch_only=*/false, [&](const gpu::Batch& chunk) {
+    gpu::augment(exec, chunk, fields);
+    update_latent(exec, chunk, fields);
+  });
+  update_intensity(exec, batch, fields, /*offset_precision=*/0, /*with_bound=*/true);
   gpu::elbo(exec, batch, fields);
   gpu::prior_divergence(exec, batch, fields, adam, adam_options);
   // Stochastic steps: one, or one per mini-batch, with fresh samples after the first.
   for (int step = 0; step < steps; ++step) {
     key.step = static_cast<std::uint32_t>(step);
     if (steps > 1) gpu::select_batch(exec, batch, fields, key, realisations, points);
-    if (step > 0) {
-      if (alignment) gpu::embed_received(exec, batch, fields, encoder, *alignment, key, /*batch_only=*/true);
-      gpu::draw_weights(exec, batch, fields, key);
-      gpu::embed(exec, batch, fields, encoder, /*batch_only=*/true);
-      gpu::factorise(exec, batch, fields, gpu::kJitterLimit, /*batch_only=*/true);
-      gpu::features(exec, batch, fields, /*batch_only=*/true);
-    }
-    gpu::adjoint(exec, batch, fields, encoder, alignment);
+    if (step > 0) draw_and_project(/*batch_only=*/true, [](const gpu::Batch&) {});
+    gpu::adjoint(exec, batch, block.chunks(), fields, encoder, alignment);
     if (mixture)
       gpu::mixture_step(exec, batch, fields, adam, adam_options, *mixture);
     else
@@ -164,7 +185,7 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
     std::optional<DeviceMixture> mixed;
     if (mixture) mixed.emplace(exec, block, clients, *mixture);
     for (std::int64_t epoch = 0; epoch < options.training.epochs; ++epoch)
-      local_epoch(exec, block.batch(), block.fields(), block.encoder(), optimiser.device, adam_options, options,
+      local_epoch(exec, block, optimiser.device, adam_options, options,
                   {seed, static_cast<std::uint32_t>(round), static_cast<std::uint32_t>(epoch), 0}, steps,
                   aligned ? &*alignment : nullptr, mixed ? &mixed->device() : nullptr);
     exec.fence();

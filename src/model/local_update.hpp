@@ -9,6 +9,7 @@
 #include "gpu/adam.hpp"
 #include "gpu/kernels.hpp"
 #include "gpu/mixture.hpp"
+#include "model/client_batch.hpp"
 #include "model/priors.hpp"
 
 namespace fedpp::model {
@@ -59,11 +60,11 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
 void fit_latent(const std::vector<Client*>& clients, const Priors& priors, const LocalOptions& options, int e_steps,
                 std::uint64_t seed);
 
-/// One local epoch on a batch whose fields are set: the order of the steps of 1.6. Exposed for tests and benchmarks.
-void local_epoch(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields,
-                 gpu::EncoderOperator& encoder, const gpu::AdamState& adam, const gpu::AdamOptions& adam_options,
-                 const LocalOptions& options, gpu::DrawKey key, int steps, const gpu::Alignment* alignment = nullptr,
-                 const gpu::Mixture* mixture = nullptr);
+/// One local epoch on a block whose fields are set: the order of the steps of 1.6, those that know no other realisations
+/// chunk by chunk. Exposed for tests and benchmarks.
+void local_epoch(const gpu::Exec& exec, const ClientBatch& block, const gpu::AdamState& adam,
+                 const gpu::AdamOptions& adam_options, const LocalOptions& options, gpu::DrawKey key, int steps,
+                 const gpu::Alignment* alignment = nullptr, const gpu::Mixture* mixture = nullptr);
 
 /// E-steps alone, the weights held: 1.3, then `count` times q(v), 1.3, m, 1.3, nu, 1.3. Features and their moments must
 /// be current. `offset_precision`: of a prior N(0, .) on nu.

@@ -37,7 +37,7 @@ std::vector<Loss> LossGradient::at(const std::vector<WeightPosterior>& weights, 
   gpu::augment(exec_, b, f, /*with_bound=*/true);
   model::e_steps(exec_, b, f, e_steps);
   gpu::elbo(exec_, b, f);
-  gpu::adjoint(exec_, b, f, batch_.encoder());
+  gpu::adjoint(exec_, b, batch_.chunks(), f, batch_.encoder());
   gpu::posterior_gradient(exec_, b, f, by_mean_, by_sd_);
   exec_.fence();
 

@@ -119,6 +119,7 @@ struct Device {
     Kokkos::deep_copy(fields.embedding_adjoint, hbar);
     Kokkos::deep_copy(fields.inducing_embedding_adjoint, inducing_hbar);
     encoder->adjoint(exec, batch, fields);
+    encoder->collect(exec, batch, fields);
   }
   void set_weights(const Vector& weights) const {
     Kokkos::deep_copy(fields.weights, gpu::to_device<double>("weights", weights));

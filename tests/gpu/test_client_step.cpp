@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "gpu/cases.hpp"
+#include "gpu/runtime.hpp"
 
 namespace {
 
@@ -53,7 +54,7 @@ TEST_P(ClientStep, agrees_with_the_reference_on_a_ragged_batch) {
     gpu::augment(exec, b, f, true);
     gpu::elbo(exec, b, f);
     gpu::surrogate(exec, b, f);
-    gpu::adjoint(exec, b, f, *device.encoder);
+    gpu::adjoint(exec, b, {b}, f, *device.encoder);
     Pieces kzz(f.kzz), l(f.factor), k(f.k), v(f.v), projection(f.projection), variance(f.variance), c(f.c), xi(f.xi),
         lambda(f.lambda), alpha(f.alpha), beta(f.beta), surrogate(f.surrogate), gradient(f.gradient), elbo(f.elbo);
     gpu::update_variational(exec, b, f);
@@ -202,7 +203,7 @@ TEST(MixedPrecision, stays_near_the_reference_in_double) {
     device.forward();
     gpu::augment(exec, b, f, true);
     gpu::elbo(exec, b, f);
-    gpu::adjoint(exec, b, f, *device.encoder);
+    gpu::adjoint(exec, b, {b}, f, *device.encoder);
     Pieces k(f.k_single), v(f.v_single), projection(f.projection), variance(f.variance), gradient(f.gradient),
         elbo(f.elbo);
     gpu::update_variational(exec, b, f);
@@ -244,6 +245,40 @@ TEST(MixedPrecision, stays_near_the_reference_in_double) {
     }
     for (const Pieces* pieces : {&k, &v, &projection, &variance, &gradient, &v_mean, &elbo})
       EXPECT_TRUE(pieces->all_taken());
+  }
+}
+
+/// A step on one chunk after another leaves what it leaves on the whole batch, bit by bit.
+TEST(Chunks, leave_every_bit_as_it_is) {
+  const auto clients = ragged_clients(1);
+  for (const auto& name : test::dense_names()) {
+    const test::DenseChoice choice(name);
+    const DeviceBatch whole(clients), parts(clients);
+    const auto chunks = gpu::chunks_of(parts.batch, /*thread_bytes=*/1e-6);
+    if (gpu::on_host()) {
+      ASSERT_EQ(static_cast<int>(chunks.size()), parts.batch.realisations - 1);  // the one without points joins another
+    }
+    const auto step = [](const DeviceBatch& device, const std::vector<gpu::Batch>& by) {
+      const gpu::Exec exec;
+      const auto& f = device.fields;
+      for (const gpu::Batch& chunk : by) {
+        gpu::embed(exec, chunk, f, *device.encoder);
+        gpu::factorise(exec, chunk, f);
+        gpu::features(exec, chunk, f);
+        gpu::augment(exec, chunk, f);
+        gpu::update_variational(exec, chunk, f);
+        gpu::moments(exec, chunk, f);
+        gpu::augment(exec, chunk, f, true);
+      }
+      gpu::elbo(exec, device.batch, f);
+      gpu::adjoint(exec, device.batch, by, f, *device.encoder);
+    };
+    step(whole, {whole.batch});
+    step(parts, chunks);
+    EXPECT_EQ(test::host(whole.fields.v_mean), test::host(parts.fields.v_mean));
+    EXPECT_EQ(test::host(whole.fields.variance), test::host(parts.fields.variance));
+    EXPECT_EQ(test::host(whole.fields.elbo), test::host(parts.fields.elbo));
+    EXPECT_EQ(test::host(whole.fields.gradient), test::host(parts.fields.gradient));
   }
 }
 
@@ -295,7 +330,7 @@ TEST(Ties, merged_by_multiplicity_are_the_same_as_points_of_their_own) {
         gpu::augment(exec, b, f, true);
       }
       gpu::elbo(exec, b, f);
-      gpu::adjoint(exec, b, f, *device.encoder);
+      gpu::adjoint(exec, b, {b}, f, *device.encoder);
       return std::vector{host(f.v_mean), host(f.v_factor), host(f.rate),
                          host(f.offset), host(f.elbo),     host(f.gradient)};
     };

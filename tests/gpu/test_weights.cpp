@@ -185,7 +185,7 @@ TEST(SelectBatch, gradients_of_an_epochs_mini_batches_average_to_the_full_gradie
     const auto& f = device.fields;
     device.forward();
     gpu::augment(exec, b, f);
-    gpu::adjoint(exec, b, f, *device.encoder);
+    gpu::adjoint(exec, b, {b}, f, *device.encoder);
     const auto full = host(f.gradient);
     Vector mean(full.size(), 0.0);
     const std::size_t p = kDeep.parameters();
@@ -194,7 +194,7 @@ TEST(SelectBatch, gradients_of_an_epochs_mini_batches_average_to_the_full_gradie
     ASSERT_EQ(steps[1], 2);
     for (std::uint32_t step = 0; step < 4; ++step) {
       gpu::select_batch(exec, b, f, {1, 1, 1, step}, 2, 0.5);
-      gpu::adjoint(exec, b, f, *device.encoder);
+      gpu::adjoint(exec, b, {b}, f, *device.encoder);
       const auto part = host(f.gradient);
       for (std::size_t j = 0; j < part.size(); ++j) {
         const bool first = j < 2 * p;

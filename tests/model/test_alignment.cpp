@@ -104,7 +104,7 @@ struct Prepared {
   }
   Vector gradient(const gpu::Alignment* with) const {
     forward();
-    gpu::adjoint(exec, b(), f(), block->encoder(), with);
+    gpu::adjoint(exec, b(), block->chunks(), f(), block->encoder(), with);
     return host(f().gradient);
   }
   Vector embedding_under(const Vector& weights) const {
