@@ -26,9 +26,7 @@ class Prepared {
     Kokkos::deep_copy(adam_.raw, 0.5);
     epoch(gpu::Exec());
   }
-  void epoch(const gpu::Exec& exec) {
-    model::local_epoch(exec, batch_, adam_, {}, options_, {1, 0, epoch_++, 0}, 1);
-  }
+  void epoch(const gpu::Exec& exec) { model::local_epoch(exec, batch_, adam_, {}, options_, {1, 0, epoch_++, 0}, 1); }
   const model::ClientBatch& block() const { return batch_; }
   const gpu::Batch& batch() const { return batch_.batch(); }
   const gpu::Fields& fields() const { return batch_.fields(); }

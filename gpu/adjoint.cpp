@@ -51,8 +51,8 @@ void prepare(const Exec& exec, const Batch& b, const Fields& f) {
       });
 }
 
-// Per team: V alpha, G [M x T] in V's precision; rho, column sums [T]; rows of h o dJ/dh [D]; in mixed precision copies of B [M x M], h [D x
-// T], h_z [D x M] and the places of V alpha V' [M x M], sum_n G_mn h_n [D x M], dJ/dh [D x T].
+// Per team: V alpha, G [M x T] in V's precision; rho, column sums [T]; rows of h o dJ/dh [D]; in mixed precision copies
+// of B [M x M], h [D x T], h_z [D x M] and the places of V alpha V' [M x M], sum_n G_mn h_n [D x M], dJ/dh [D x T].
 template <class Real>
 KOKKOS_INLINE_FUNCTION Index tiles_scratch(const Batch& b) {
   const Index t = b.most_tile, m = b.most_inducing, d = b.most_width;
@@ -144,8 +144,8 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
               const Index at = r + static_cast<Index>(c) * d;
               hbar[at] = inverse_square * (hbar_real[at] - column_sum[c] * h[at]);
             },
-            [=](int r, int c) { return h[r + static_cast<Index>(c) * d] * hbar[r + static_cast<Index>(c) * d]; },
-            along, [](int) { return 1.0; });
+            [=](int r, int c) { return h[r + static_cast<Index>(c) * d] * hbar[r + static_cast<Index>(c) * d]; }, along,
+            [](int) { return 1.0; });
         member.team_barrier();
         // k scales with r, kappa_nn = r; J depends on l and all embeddings through distances / l only.
         const double log_variance =

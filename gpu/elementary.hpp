@@ -49,7 +49,7 @@ KOKKOS_INLINE_FUNCTION double fast_exp(double x) {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
   return exp(x);
 #else
-  const double result = fast_exp_down(x);  // first: behind the choice it would become a branch
+  const double result = fast_exp_down(x);               // first: behind the choice it would become a branch
   return x > 708.0 ? 0x1.586f6bf260cf1p+1021 : result;  // e^708
 #endif
 }

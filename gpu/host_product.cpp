@@ -85,8 +85,8 @@ void strip(Part part, int row, int m, int first, int k, T alpha, const T* a, Str
   blocks.template operator()<static_cast<int>(sizeof(T)), 1>();
 }
 
-/// All columns of C, of `k` columns of A from `first` on, in strips as equal as can be: one of a column or two left over
-/// would wait for its few sums.
+/// All columns of C, of `k` columns of A from `first` on, in strips as equal as can be: one of a column or two left
+/// over would wait for its few sums.
 template <class T, bool add>
 void slice(Part part, int m, int n, int first, int k, T alpha, const T* a, Stride lda, const T* b, Stride step,
            Stride column, T* c, Stride ldc) {

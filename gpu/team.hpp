@@ -193,9 +193,9 @@ KOKKOS_INLINE_FUNCTION void team_column_sums(const Member& member, int rows, int
 #endif
 }
 
-/// y = A X, A: [rows x columns] with entries a(r, c), each column of X given by a function x(c), y: [rows x columns of X];
-/// sums in double. Before an entry of A is read visit(r, c) is called, which may write it (hosts: in the same pass). A
-/// thread owns rows of y; no barrier follows.
+/// y = A X, A: [rows x columns] with entries a(r, c), each column of X given by a function x(c), y: [rows x columns of
+/// X]; sums in double. Before an entry of A is read visit(r, c) is called, which may write it (hosts: in the same
+/// pass). A thread owns rows of y; no barrier follows.
 template <class V, class A, class... X>
 KOKKOS_INLINE_FUNCTION void team_visit_and_multiply(const Member& member, int rows, int columns, const V& visit,
                                                     const A& a, double* y, const X&... x) {

@@ -104,8 +104,7 @@ TEST_P(NoAllocation, in_a_local_epoch) {
     std::uint32_t number = 0;
     const auto alignment = model::make_alignment(batch, points, prior, {1, 1, 1});
     const auto epoch = [&] {
-      model::local_epoch(exec, batch, adam, {}, options, {1, 0, number++, 0},
-                         3, &alignment);
+      model::local_epoch(exec, batch, adam, {}, options, {1, 0, number++, 0}, 3, &alignment);
       exec.fence();
     };
     epoch();  // names of kernels, scratch of teams: made at first use
@@ -132,8 +131,7 @@ TEST(NoAllocation, in_a_local_epoch_through_a_mixture) {
   const model::DeviceMixture mixture(exec, batch, {&client}, {models, anchor, 1e-3, 1});
   std::uint32_t number = 0;
   const auto epoch = [&] {
-    model::local_epoch(exec, batch, adam, {}, {}, {1, 0, number++, 0}, 1,
-                       nullptr, &mixture.device());
+    model::local_epoch(exec, batch, adam, {}, {}, {1, 0, number++, 0}, 1, nullptr, &mixture.device());
     exec.fence();
   };
   epoch();
