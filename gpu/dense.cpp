@@ -60,8 +60,9 @@ void product(const char* op_a, const char* op_b, int m, int n, int k, float alph
 }
 }  // namespace
 
-// Up to so many rows products are ours. Where the build may not count on fused multiplication and addition
-// (FEDPP_NATIVE=OFF on x86-64), the vendor's, who looks at the processor when the program runs, are twice as fast.
+// Up to so many rows products, factors and inverses are ours. Where the build may not count on fused multiplication and
+// addition (FEDPP_NATIVE=OFF on x86-64), the vendor's, who looks at the processor when the program runs, are twice as
+// fast.
 #if defined(__x86_64__) && !defined(__FMA__)
 constexpr int kOurRows = 0;
 #else

@@ -1,7 +1,8 @@
 // The seam of the dense linear algebra inside a team: one problem's tile, column-major, its own shape. Two
 // implementations with the same functions: TeamDense (any backend, gpu/team_dense.hpp) and BlasDense (hosts: our own
-// products of small tiles, the vendor's BLAS and LAPACK for the rest; one call per problem with its own shape, so that
-// a problem's bits do not depend on who shares its batch, spec 2.2). Every function ends with a team barrier.
+// products, factors and inverses up to kMostRows rows, the vendor's BLAS and LAPACK beyond; one call per problem with
+// its own shape, so that a problem's bits do not depend on who shares its batch, spec 2.2). Every function ends with a
+// team barrier.
 //
 // gemm: C = alpha op(A) op(B) + beta C;  op(A): [m x k], op(B): [k x n], C: [m x n], not read where beta is 0.
 //
@@ -29,7 +30,7 @@ void choose_dense(const std::string& name);
 Dense dense();
 
 #if !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
-/// host_product() and the vendor's BLAS and LAPACK, called by one thread of the team.
+/// host_product(), host_cholesky() and the vendor's BLAS and LAPACK, called by one thread of the team.
 struct BlasDense {
   template <class T>
   static void gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, Same<T> alpha, const T* a, int lda,

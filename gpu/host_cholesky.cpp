@@ -12,14 +12,14 @@
 namespace fedpp::gpu {
 
 namespace {
-constexpr int kPanel = 8;  // columns: two of AVX2's vectors
+constexpr int kPanelColumns = 8;  // columns: two of AVX2's vectors
 }
 
 int host_cholesky(int m, double* a, int lda) {
   assert(m <= kMostRows);
-  double done[kMostRows * kPanel];
-  for (int j = 0; j < m; j += kPanel) {
-    const int rows = m - j, columns = std::min(kPanel, rows);
+  double done[kMostRows * kPanelColumns];
+  for (int j = 0; j < m; j += kPanelColumns) {
+    const int rows = m - j, columns = std::min(kPanelColumns, rows);
     double* panel = a + j + static_cast<Index>(j) * lda;
     const double* left = a + j;  // [rows x j]: what is finished of these rows
     if (j > 0) host_product<double>(Part::kWhole, rows, columns, j, 1, left, lda, left, lda, 1, 0, done, rows);
@@ -47,19 +47,19 @@ int host_cholesky(int m, double* a, int lda) {
 
 void host_invert_lower(int m, const double* l, double* inverse) {
   assert(m <= kMostRows);
-  double product[kPanel * kMostRows];
+  double product[kPanelColumns * kMostRows];
   std::fill_n(inverse, static_cast<Index>(m) * m, 0.0);
-  for (int j = 0; j < m; j += kPanel) {
-    const int n = std::min(kPanel, m - j);
+  for (int j = 0; j < m; j += kPanelColumns) {
+    const int n = std::min(kPanelColumns, m - j);
     const Index corner = j + static_cast<Index>(j) * m;
-    double row[kPanel][kPanel] = {};  // of the diagonal block's inverse
+    double row[kPanelColumns][kPanelColumns] = {};  // of the diagonal block's inverse
     for (int r = 0; r < n; ++r) {
       const double reciprocal = 1 / l[corner + r + static_cast<Index>(r) * m];
       for (int k = 0; k < r; ++k) {
         const double factor = l[corner + r + static_cast<Index>(k) * m];
-        for (int c = 0; c < kPanel; ++c) row[r][c] -= factor * row[k][c];
+        for (int c = 0; c < kPanelColumns; ++c) row[r][c] -= factor * row[k][c];
       }
-      for (int c = 0; c < kPanel; ++c) row[r][c] *= reciprocal;
+      for (int c = 0; c < kPanelColumns; ++c) row[r][c] *= reciprocal;
       row[r][r] = reciprocal;
       for (int c = 0; c <= r; ++c) inverse[corner + r + static_cast<Index>(c) * m] = row[r][c];
     }
