@@ -1,4 +1,5 @@
-// The hand-written adjoint of the surrogate J (spec 1.6) with respect to w, in five launches
+// The hand-written adjoint of the surrogate J (spec 1.6) with respect to w, in five launches, the first four for every
+// chunk
 //   prepare   per problem  B = L^-T (I - Sigma_v) [M x M],  a = L^-T mu_v [M]
 //   tiles     per task     kbar = B V alpha + a rho' [M x T]; G = kbar o k; sums over the tile's columns
 //   add_tiles              the tiles' sums, in order

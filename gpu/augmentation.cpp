@@ -133,7 +133,7 @@ void elbo(const Exec& exec, const Batch& b, const Fields& f) {
 void surrogate(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
       "fedpp::augmentation::surrogate"_label, team_policy(exec, b.problems), KOKKOS_LAMBDA(const Member& member) {
-        const int problem = member.league_rank();
+        const int problem = b.first.problem + member.league_rank();
         const int i = b.problem_realisation(problem);
         const double offset = f.offset(b.client(i));
         const Index column = b.column(i), at = b.problem_column(problem);
