@@ -25,7 +25,7 @@ Index problems(benchmark::State& state, int m) {
 gpu::Array<double> gram_matrices(int m, Index count) {
   const gpu::Array<double> a("gram", count * m * m);
   Kokkos::parallel_for(
-      "fedpp::bench::gram", Kokkos::RangePolicy<gpu::Exec>(0, count * m * m), KOKKOS_LAMBDA(const Index at) {
+      "fedpp::bench::gram", Kokkos::RangePolicy<gpu::Exec>(0, count * m * m), FEDPP_KERNEL(const Index at) {
         const Index row = at % m, column = at / m % m;
         const double d = static_cast<double>(row - column);
         a(at) = gpu::math::exp(-0.5 * d * d) + (row == column ? 1e-6 : 0);
@@ -45,7 +45,7 @@ void cholesky(benchmark::State& state) {
                  [&](const gpu::Exec& exec) {
                    Kokkos::parallel_for(
                        "fedpp::bench::cholesky", gpu::team_policy(exec, static_cast<int>(count)),
-                       KOKKOS_LAMBDA(const gpu::Member& member) {
+                       FEDPP_KERNEL(const gpu::Member& member) {
                          const Index first = member.league_rank() * square;
                          double* own = l.data() + first;
                          gpu::team_for(member, square, [=](Index at) { own[at] = a(first + at); });
@@ -70,7 +70,7 @@ void triangular_solve(benchmark::State& state) {
                  [&](const gpu::Exec& exec) {
                    Kokkos::parallel_for(
                        "fedpp::bench::triangular_solve", gpu::team_policy(exec, static_cast<int>(count)),
-                       KOKKOS_LAMBDA(const gpu::Member& member) {
+                       FEDPP_KERNEL(const gpu::Member& member) {
                          const Index k = member.league_rank();
                          double* own = inverse.data() + k * square;
                          D::invert_lower(member, m, l.data() + k * square, own);
@@ -91,7 +91,7 @@ void tile_product(benchmark::State& state) {
                  [&](const gpu::Exec& exec) {
                    Kokkos::parallel_for(
                        "fedpp::bench::tile_product", gpu::team_policy(exec, static_cast<int>(count)),
-                       KOKKOS_LAMBDA(const gpu::Member& member) {
+                       FEDPP_KERNEL(const gpu::Member& member) {
                          const Index k = member.league_rank();
                          D::gemm(member, gpu::Op::kNone, gpu::Op::kNone, m, n, m, 1.0, a.data() + k * square, m,
                                  b.data() + k * m * n, m, 0.0, c.data() + k * m * n, m);
@@ -111,7 +111,7 @@ void cholesky_cusolver(benchmark::State& state) {
   const gpu::Array<int> info("info", count);
   Kokkos::parallel_for(
       "fedpp::bench::pointers", Kokkos::RangePolicy<gpu::Exec>(0, count),
-      KOKKOS_LAMBDA(const Index k) { pointers(k) = reinterpret_cast<std::uintptr_t>(l.data() + k * square); });
+      FEDPP_KERNEL(const Index k) { pointers(k) = reinterpret_cast<std::uintptr_t>(l.data() + k * square); });
   cusolverDnHandle_t handle = nullptr;
   if (cusolverDnCreate(&handle) != CUSOLVER_STATUS_SUCCESS) return state.SkipWithError("cuSOLVER cannot be started");
   bench::measure(

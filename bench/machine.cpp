@@ -66,7 +66,7 @@ double dgemm_rate(const gpu::Exec& exec) {
   Kokkos::deep_copy(b, 0.25);
   const double seconds = median_seconds([&] {
     Kokkos::parallel_for(
-        "fedpp::bench::dgemm", gpu::team_policy(exec, copies), KOKKOS_LAMBDA(const gpu::Member& member) {
+        "fedpp::bench::dgemm", gpu::team_policy(exec, copies), FEDPP_KERNEL(const gpu::Member& member) {
           gpu::BlasDense::gemm(member, gpu::Op::kNone, gpu::Op::kNone, n, n, n, 1.0, a.data(), n, b.data(), n, 0.0,
                                c.data() + static_cast<gpu::Index>(member.league_rank()) * square, n);
         });
@@ -82,7 +82,7 @@ double copy_rate(const gpu::Exec& exec) {
   const double seconds = median_seconds([&] {
     Kokkos::parallel_for(
         "fedpp::bench::copy", Kokkos::RangePolicy<gpu::Exec>(exec, 0, n),
-        KOKKOS_LAMBDA(const gpu::Index i) { to(i) = from(i); });
+        FEDPP_KERNEL(const gpu::Index i) { to(i) = from(i); });
     exec.fence();
   });
   return 2.0 * sizeof(double) * static_cast<double>(n) / seconds;

@@ -108,7 +108,7 @@ KOKKOS_INLINE_FUNCTION void write_slopes(const Member& member, const Place& c, c
 
 void prior_divergence(const Exec& exec, const Batch& b, const Fields& f, const AdamState& a, const AdamOptions& o) {
   Kokkos::parallel_for(
-      "fedpp::weights::divergence"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::weights::divergence"_label, team_policy(exec, b.clients), FEDPP_KERNEL(const Member& member) {
         const int client = member.league_rank();
         const Index at = b.posterior(client);
         const double sum = team_sum(member, b.parameters(client), [&](Index j) {
@@ -120,7 +120,7 @@ void prior_divergence(const Exec& exec, const Batch& b, const Fields& f, const A
 
 void adam_step(const Exec& exec, const Batch& b, const Fields& f, const AdamState& a, const AdamOptions& o) {
   Kokkos::parallel_for(
-      "fedpp::weights::adam"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::weights::adam"_label, team_policy(exec, b.clients), FEDPP_KERNEL(const Member& member) {
         const int client = member.league_rank();
         const Place c = place(b, client);
         ascend(member, f, a, o, client, c, [&](Index j) { return objective_slopes(f, a, o, c, j); });
@@ -130,7 +130,7 @@ void adam_step(const Exec& exec, const Batch& b, const Fields& f, const AdamStat
 void posterior_gradient(const Exec& exec, const Batch& b, const Fields& f, const Array<double>& by_mean,
                         const Array<double>& by_sd) {
   Kokkos::parallel_for(
-      "fedpp::weights::posterior_gradient"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::weights::posterior_gradient"_label, team_policy(exec, b.clients), FEDPP_KERNEL(const Member& member) {
         const Place c = place(b, member.league_rank());
         write_slopes(member, c, by_mean, by_sd, [&](Index j) { return data_slopes(f, c, j); });
       });
@@ -139,7 +139,7 @@ void posterior_gradient(const Exec& exec, const Batch& b, const Fields& f, const
 void objective_gradient(const Exec& exec, const Batch& b, const Fields& f, const AdamState& a, const AdamOptions& o,
                         const Array<double>& by_mean, const Array<double>& by_sd) {
   Kokkos::parallel_for(
-      "fedpp::weights::objective_gradient"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::weights::objective_gradient"_label, team_policy(exec, b.clients), FEDPP_KERNEL(const Member& member) {
         const Place c = place(b, member.league_rank());
         write_slopes(member, c, by_mean, by_sd, [&](Index j) { return objective_slopes(f, a, o, c, j); });
       });
@@ -148,7 +148,7 @@ void objective_gradient(const Exec& exec, const Batch& b, const Fields& f, const
 void adam_step_along(const Exec& exec, const Batch& b, const Fields& f, const AdamState& a, const AdamOptions& o,
                      const Array<double>& by_mean, const Array<double>& by_sd) {
   Kokkos::parallel_for(
-      "fedpp::weights::adam_along"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::weights::adam_along"_label, team_policy(exec, b.clients), FEDPP_KERNEL(const Member& member) {
         const int client = member.league_rank();
         const Place c = place(b, client);
         ascend(member, f, a, o, client, c,

@@ -28,7 +28,7 @@ template <class D>
 void prepare(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
       "fedpp::adjoint::prepare"_label, team_policy(exec, b.problems, prepare_scratch(b)),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const int problem = b.first.problem + member.league_rank();
         const int i = b.problem_realisation(problem);
         const int m = b.inducing(i);
@@ -65,7 +65,7 @@ template <class D, class Real>
 void tiles(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
       "fedpp::adjoint::tiles"_label, team_policy(exec, b.tasks, tiles_scratch<Real>(b)),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const int task = b.first.task + member.league_rank();
         const int tile = b.task_tile(task), sample = b.task_sample(task);
         const double scale = f.tile_scale(tile);
@@ -172,7 +172,7 @@ void add_tiles(const Exec& exec, const Batch& b, const Fields& f) {
   const Index matrix = m * (m > d ? m : d);
   const int parts = slabs(matrix > tail ? matrix : tail);
   Kokkos::parallel_for(
-      "fedpp::adjoint::add_tiles"_label, team_policy(exec, b.problems * parts), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::adjoint::add_tiles"_label, team_policy(exec, b.problems * parts), FEDPP_KERNEL(const Member& member) {
         const int problem = b.first.problem + member.league_rank() / parts, slab = member.league_rank() % parts;
         const int i = b.problem_realisation(problem), sample = b.problem_sample(problem);
         if (f.step_taken(b.client(i)) == 0) return;
@@ -203,7 +203,7 @@ template <class D>
 void finish(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
       "fedpp::adjoint::finish"_label, team_policy(exec, b.problems, finish_scratch(b)),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const int problem = b.first.problem + member.league_rank();
         const int i = b.problem_realisation(problem), sample = b.problem_sample(problem);
         const int client = b.client(i), p = b.parameters(client);
@@ -291,7 +291,7 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
 
 void collect(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::adjoint::collect"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::adjoint::collect"_label, team_policy(exec, b.clients), FEDPP_KERNEL(const Member& member) {
         const int client = member.league_rank();
         const int p = b.parameters(client), tail = b.encoder(client).tail();
         const int begin = b.client_realisations(client), end = b.client_realisations(client + 1);

@@ -14,7 +14,7 @@ namespace {
 void gather(const Exec& exec, const Batch& b, const Fields& f, const Alignment& a, const Array<double>& sums,
             double one, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::alignment::gather"_label, team_policy(exec, b.tasks), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::alignment::gather"_label, team_policy(exec, b.tasks), FEDPP_KERNEL(const Member& member) {
         const int task = member.league_rank();
         const int tile = b.task_tile(task);
         if (batch_only && f.tile_scale(tile) == 0) return;
@@ -39,7 +39,7 @@ void gather(const Exec& exec, const Batch& b, const Fields& f, const Alignment& 
 
 void find_pulls(const Exec& exec, const Batch& b, const Fields& f, const Alignment& a) {
   Kokkos::parallel_for(
-      "fedpp::alignment::pulls"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::alignment::pulls"_label, team_policy(exec, b.clients), FEDPP_KERNEL(const Member& member) {
         const int client = member.league_rank();
         if (f.step_taken(client) == 0) return;
         const int types = a.types(client), d = b.encoder(client).dimension, rows = d + 1;
@@ -74,7 +74,7 @@ void find_pulls(const Exec& exec, const Batch& b, const Fields& f, const Alignme
 
 void pull_columns(const Exec& exec, const Batch& b, const Fields& f, const Alignment& a) {
   Kokkos::parallel_for(
-      "fedpp::alignment::align"_label, team_policy(exec, b.tasks), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::alignment::align"_label, team_policy(exec, b.tasks), FEDPP_KERNEL(const Member& member) {
         const int task = member.league_rank();
         const int tile = b.task_tile(task), sample = b.task_sample(task);
         const double scale = f.tile_scale(tile);

@@ -25,7 +25,7 @@ template <class D>
 void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Work& k) {
   Kokkos::parallel_for(
       "fedpp::attention::points_adjoint"_label, team_policy(exec, b.piece_tasks, k.adjoint_scratch),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const Piece piece(b, f, member.league_rank());
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != EncoderKind::kAttention || f.step_taken(piece.client) == 0) return;
@@ -84,7 +84,7 @@ template <class D>
 void adjoint_items(const Exec& exec, const Batch& b, const Fields& f, const Work& k, int layer) {
   Kokkos::parallel_for(
       "fedpp::attention::items_adjoint"_label, team_policy(exec, k.tasks, k.adjoint_scratch),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const int task = member.league_rank();
         const TokenBlock block(b, k, task);
         const Attention a(b.encoder(block.client));
@@ -115,7 +115,7 @@ template <class D>
 void adjoint_keys(const Exec& exec, const Batch& b, const Fields& f, const Work& k, int layer) {
   Kokkos::parallel_for(
       "fedpp::attention::keys_adjoint"_label, team_policy(exec, k.tasks, k.keys_scratch),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const int task = member.league_rank();
         const TokenBlock block(b, k, task);
         const Encoder& e = b.encoder(block.client);

@@ -11,7 +11,7 @@ template <class D>
 void embed_tokens(const Exec& exec, const Batch& b, const Fields& f, const Work& k, int layer, bool batch_only) {
   Kokkos::parallel_for(
       "fedpp::attention::tokens"_label, team_policy(exec, k.tasks, k.forward_scratch),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const TokenBlock block(b, k, member.league_rank());
         if (batch_only && !in_mini_batch(b, f, block.realisation)) return;
         const Attention a(b.encoder(block.client));
@@ -45,7 +45,7 @@ template <class D>
 void embed_points(const Exec& exec, const Batch& b, const Fields& f, const Work& k, bool batch_only) {
   Kokkos::parallel_for(
       "fedpp::attention::points"_label, team_policy(exec, b.piece_tasks, k.forward_scratch),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const Piece piece(b, f, member.league_rank());
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != EncoderKind::kAttention || (batch_only && !piece.selected(b, f))) return;

@@ -13,7 +13,7 @@ KOKKOS_INLINE_FUNCTION Index augment_scratch(const Batch& b) { return b.most_til
 void augment(const Exec& exec, const Batch& b, const Fields& f, bool with_bound) {
   Kokkos::parallel_for(
       "fedpp::augmentation::refresh"_label, team_policy(exec, b.tiles, augment_scratch(b)),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const int tile = b.first.tile + member.league_rank();
         const int i = b.tile_realisation(tile);
         const int client = b.client(i), samples = b.samples(client), n = b.tile_columns(tile);
@@ -80,7 +80,7 @@ KOKKOS_INLINE_FUNCTION double client_sum(const Member& member, const Batch& b, c
 
 void update_rate(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::augmentation::rate"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::augmentation::rate"_label, team_policy(exec, b.clients), FEDPP_KERNEL(const Member& member) {
         const int client = member.league_rank();
         const double events = client_sum(member, b, f, client, kSumEvents);
         const double exposure = client_sum(member, b, f, client, kSumExposure);
@@ -92,7 +92,7 @@ void update_rate(const Exec& exec, const Batch& b, const Fields& f) {
 
 void update_offset(const Exec& exec, const Batch& b, const Fields& f, double precision) {
   Kokkos::parallel_for(
-      "fedpp::augmentation::offset"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::augmentation::offset"_label, team_policy(exec, b.clients), FEDPP_KERNEL(const Member& member) {
         const int client = member.league_rank();
         const double residual = client_sum(member, b, f, client, kSumResidual);
         const double alpha = client_sum(member, b, f, client, kSumAlpha);
@@ -103,7 +103,7 @@ void update_offset(const Exec& exec, const Batch& b, const Fields& f, double pre
 
 void elbo(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::augmentation::divergence"_label, team_policy(exec, b.realisations), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::augmentation::divergence"_label, team_policy(exec, b.realisations), FEDPP_KERNEL(const Member& member) {
         // KL[q(v) || N(0, I)], Sigma_v = F'F: trace |F|^2, log-determinant 2 sum log F_jj.
         const int i = member.league_rank(), m = b.inducing(i);
         const double* mu = f.v_mean.data() + b.vector(i);
@@ -117,7 +117,7 @@ void elbo(const Exec& exec, const Batch& b, const Fields& f) {
         if (member.team_rank() == 0) f.v_divergence(i) = 0.5 * twice;
       });
   Kokkos::parallel_for(
-      "fedpp::augmentation::elbo"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::augmentation::elbo"_label, team_policy(exec, b.clients), FEDPP_KERNEL(const Member& member) {
         const int client = member.league_rank();
         const double events = client_sum(member, b, f, client, kSumEvents);
         const double exposure = client_sum(member, b, f, client, kSumExposure);
@@ -132,7 +132,7 @@ void elbo(const Exec& exec, const Batch& b, const Fields& f) {
 
 void surrogate(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::augmentation::surrogate"_label, team_policy(exec, b.problems), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::augmentation::surrogate"_label, team_policy(exec, b.problems), FEDPP_KERNEL(const Member& member) {
         const int problem = b.first.problem + member.league_rank();
         const int i = b.problem_realisation(problem);
         const double offset = f.offset(b.client(i));

@@ -44,7 +44,7 @@ struct Work {
 
 void remember(const Exec& exec, const Batch& b, const Fields& f, const Work& k, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::decay::histories"_label, team_policy(exec, k.tasks), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::decay::histories"_label, team_policy(exec, k.tasks), FEDPP_KERNEL(const Member& member) {
         const int stream = k.stream(member.league_rank()), sample = k.sample(member.league_rank());
         const int i = b.stream_realisation(stream), client = b.client(i), inputs = b.encoder(client).inputs;
         if (batch_only && !in_mini_batch(b, f, i)) return;
@@ -115,7 +115,7 @@ template <class D>
 void embed_points(const Exec& exec, const Batch& b, const Fields& f, const Work& k, bool batch_only) {
   const Index size = forward_scratch(b);
   Kokkos::parallel_for(
-      "fedpp::decay::points"_label, team_policy(exec, b.piece_tasks, size), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::decay::points"_label, team_policy(exec, b.piece_tasks, size), FEDPP_KERNEL(const Member& member) {
         const Piece piece(b, f, member.league_rank());
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != EncoderKind::kDecay || (batch_only && !piece.selected(b, f))) return;
@@ -134,7 +134,7 @@ void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Wor
   const Index size = adjoint_scratch(b);
   Kokkos::parallel_for(
       "fedpp::decay::points_adjoint"_label, team_policy(exec, b.piece_tasks, size),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const Piece piece(b, f, member.league_rank());
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != EncoderKind::kDecay || f.step_taken(piece.client) == 0 || !piece.selected(b, f)) return;

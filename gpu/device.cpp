@@ -103,7 +103,7 @@ Device examine_device(std::int64_t words) {
   const auto buffer = to_device<std::uint64_t>("fedpp::device::self_test", host);
   Kokkos::parallel_for(
       "fedpp::device::invert", Kokkos::RangePolicy<Exec>(0, words),
-      KOKKOS_LAMBDA(const Index i) { buffer(i) = ~buffer(i); });
+      FEDPP_KERNEL(const Index i) { buffer(i) = ~buffer(i); });
   to_host(buffer, host);
   return {describe(), fault_of(host), kHostBackend ? static_cast<int>(Exec().concurrency()) : 1};
 }

@@ -9,7 +9,7 @@ void expected_intensity(const Exec& exec, const Array<double>& mean, const Array
                         const Array<double>& rate, const Array<double>& log_intensity, const Array<double>& intensity) {
   Kokkos::parallel_for(
       "fedpp::prediction::expectation"_label, Kokkos::RangePolicy<Exec>(exec, 0, mean.extent(0)),
-      KOKKOS_LAMBDA(const Index n) {
+      FEDPP_KERNEL(const Index n) {
         const double mu = mean(n), sd = math::sqrt(variance(n));
         // The rule's error: exp(-2 pi^2 / step^2) by the Gaussian weight, and by the singularities of sigma and log
         // sigma at |Im z| = pi/sd, up to which the contour can be moved, exp(pi^2 / (2 sd^2) - 2 pi^2 / (sd step)):

@@ -16,7 +16,7 @@ template <class D>
 void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit, bool batch_only) {
   Kokkos::parallel_for(
       "fedpp::kernel_matrix::factorise"_label, team_policy(exec, b.problems, kernel_scratch(b)),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const int problem = b.first.problem + member.league_rank();
         const int i = b.problem_realisation(problem);
         if (batch_only && !in_mini_batch(b, f, i)) return;

@@ -55,7 +55,7 @@ template <class D, class Real>
 void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_only) {
   Kokkos::parallel_for(
       "fedpp::features::project"_label, team_policy(exec, b.tasks, features_scratch<Real>(b)),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const int task = b.first.task + member.league_rank();
         const int tile = b.task_tile(task), sample = b.task_sample(task);
         if (batch_only && f.tile_scale(tile) == 0) return;
@@ -106,7 +106,7 @@ template <class D, class Real>
 void run_moments(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
       "fedpp::features::moments"_label, team_policy(exec, b.tasks, moments_scratch<Real>(b)),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const int task = b.first.task + member.league_rank();
         Scratch scratch(member, moments_scratch<Real>(b));
         tile_moments<D, Real>(member, b, f, b.task_tile(task), b.task_sample(task), scratch);

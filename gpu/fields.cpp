@@ -78,7 +78,7 @@ Fields make_fields(const Batch& batch, bool with_gradient) {
   const Batch b = batch;
   const Fields g = f;
   Kokkos::parallel_for(
-      "fedpp::fields::identity"_label, team_policy(Exec(), b.realisations), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::fields::identity"_label, team_policy(Exec(), b.realisations), FEDPP_KERNEL(const Member& member) {
         const int i = member.league_rank();
         const int m = b.inducing(i);
         double* factor = g.v_factor.data() + b.square(i);

@@ -58,6 +58,14 @@ const std::string& operator""_label() {
   return label;
 }
 
+/// The lambda of a kernel. A device gets copies of the extents and arrays that it names. A host's launch is over when it
+/// returns and may read the caller's: copying a hundred reference-counted views costs as much as small work itself.
+#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
+#define FEDPP_KERNEL KOKKOS_LAMBDA
+#else
+#define FEDPP_KERNEL [&]
+#endif
+
 /// Threads of a team: 1 on a host (a problem's tile is one thread's work), a power of two of at least a warp on a
 /// device. The environment variable FEDPP_TEAM_SIZE overrides it on hosts; the tests use it to find races.
 int team_size();

@@ -10,7 +10,7 @@ template <class D>
 void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Work& k) {
   Kokkos::parallel_for(
       "fedpp::lstm::points_adjoint"_label, team_policy(exec, b.piece_tasks, k.adjoint_scratch),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const Piece piece(b, f, member.league_rank());
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != EncoderKind::kLstm || f.step_taken(piece.client) == 0) return;
@@ -54,7 +54,7 @@ template <class D>
 void adjoint_histories(const Exec& exec, const Batch& b, const Fields& f, const Work& k) {
   Kokkos::parallel_for(
       "fedpp::lstm::histories_adjoint"_label, team_policy(exec, k.tasks, k.adjoint_scratch),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const Bundle bundle(member, b, f, k, true);
         const int sample = bundle.sample, streams = bundle.count;
         if (f.step_taken(bundle.client) == 0) return;

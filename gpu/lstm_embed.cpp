@@ -10,7 +10,7 @@ template <class D>
 void embed_histories(const Exec& exec, const Batch& b, const Fields& f, const Work& k, bool batch_only) {
   Kokkos::parallel_for(
       "fedpp::lstm::histories"_label, team_policy(exec, k.tasks, k.forward_scratch),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const Bundle bundle(member, b, f, k, batch_only);
         const Lstm s(b.encoder(bundle.client));
         const double* w = weights_of(b, f, bundle.client, bundle.sample);
@@ -49,7 +49,7 @@ template <class D>
 void embed_points(const Exec& exec, const Batch& b, const Fields& f, const Work& k, bool batch_only) {
   Kokkos::parallel_for(
       "fedpp::lstm::points"_label, team_policy(exec, b.piece_tasks, k.forward_scratch),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const Piece piece(b, f, member.league_rank());
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != EncoderKind::kLstm || (batch_only && !piece.selected(b, f))) return;

@@ -15,7 +15,7 @@ KOKKOS_INLINE_FUNCTION double entry(const Array<double>& models, const Array<dou
 /// p, and the gradient by the mixture becomes that by the own model.
 void step_shares(const Exec& exec, const Batch& b, const Fields& f, const Mixture& m) {
   Kokkos::parallel_for(
-      "fedpp::mixture::shares"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::mixture::shares"_label, team_policy(exec, b.clients), FEDPP_KERNEL(const Member& member) {
         const int client = member.league_rank();
         if (f.step_taken(client) == 0) return;
         const int p = b.parameters(client);
@@ -53,7 +53,7 @@ void step_shares(const Exec& exec, const Batch& b, const Fields& f, const Mixtur
 
 void mix(const Exec& exec, const Batch& b, const Fields& f, const Mixture& m) {
   Kokkos::parallel_for(
-      "fedpp::mixture::mix"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::mixture::mix"_label, team_policy(exec, b.clients), FEDPP_KERNEL(const Member& member) {
         const int client = member.league_rank();
         const int p = b.parameters(client), own = m.own(client);
         const Index at = b.posterior(client), first = static_cast<Index>(client) * m.models;

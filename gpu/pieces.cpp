@@ -9,7 +9,7 @@ void sum_gradients(const Exec& exec, const Batch& b, const Fields& f, EncoderKin
   const int parts = slabs(b.most_weights), samples_at_most = b.most_samples;
   Kokkos::parallel_for(
       "fedpp::encoder::sum_gradients"_label, team_policy(exec, b.clients * samples_at_most * parts),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const int slab = member.league_rank() % parts, sample = member.league_rank() / parts % samples_at_most;
         const int client = member.league_rank() / parts / samples_at_most;
         const Encoder& encoder = b.encoder(client);

@@ -48,7 +48,7 @@ KOKKOS_INLINE_FUNCTION int point_parts(double points) {
 void draw_weights(const Exec& exec, const Batch& b, const Fields& f, const DrawKey& key, WeightDraw draw) {
   const auto purpose = static_cast<std::uint32_t>(draw);
   Kokkos::parallel_for(
-      "fedpp::weights::draw"_label, team_policy(exec, b.clients), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::weights::draw"_label, team_policy(exec, b.clients), FEDPP_KERNEL(const Member& member) {
         const int client = member.league_rank();
         const int p = b.parameters(client);
         const Index n = static_cast<Index>(b.samples(client)) * p;
@@ -78,12 +78,12 @@ void select_batch(const Exec& exec, const Batch& b, const Fields& f, const DrawK
                   double points) {
   Kokkos::parallel_for(  // apart, for a client without realisations takes part, too
       "fedpp::weights::select_clients"_label, Kokkos::RangePolicy<Exec>(exec, 0, b.clients),
-      KOKKOS_LAMBDA(const int client) {
+      FEDPP_KERNEL(const int client) {
         const int count = b.client_realisations(client + 1) - b.client_realisations(client);
         f.step_taken(client) = static_cast<int>(key.step) < parts(count, realisations) * point_parts(points);
       });
   Kokkos::parallel_for(
-      "fedpp::weights::select_batch"_label, team_policy(exec, b.realisations), KOKKOS_LAMBDA(const Member& member) {
+      "fedpp::weights::select_batch"_label, team_policy(exec, b.realisations), FEDPP_KERNEL(const Member& member) {
         const int i = member.league_rank();
         const int client = b.client(i);
         const int begin = b.client_realisations(client), count = b.client_realisations(client + 1) - begin;

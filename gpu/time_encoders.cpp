@@ -25,7 +25,7 @@ template <class D>
 void run_embed(const Exec& exec, const Batch& b, const Fields& f, EncoderKind kind, bool batch_only) {
   Kokkos::parallel_for(
       "fedpp::time_encoders::embed"_label, team_policy(exec, b.piece_tasks, input_scratch(b)),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const Piece piece(b, f, b.first.piece_task + member.league_rank());
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != kind || (batch_only && !piece.selected(b, f))) return;
@@ -56,7 +56,7 @@ template <class D>
 void run_adjoint(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
       "fedpp::time_encoders::adjoint"_label, team_policy(exec, b.piece_tasks, input_scratch(b)),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const Piece piece(b, f, b.first.piece_task + member.league_rank());
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != EncoderKind::kDeepKernel || f.step_taken(piece.client) == 0 || !piece.selected(b, f)) return;

@@ -38,7 +38,7 @@ template <class D, class Real>
 void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
       "fedpp::variational::accumulate"_label, team_policy(exec, b.tiles, accumulate_scratch<Real>(b)),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const int tile = b.first.tile + member.league_rank();
         const int i = b.tile_realisation(tile);
         const int client = b.client(i), samples = b.samples(client);
@@ -76,7 +76,7 @@ void add_systems(const Exec& exec, const Batch& b, const Fields& f) {
   const int parts = slabs(static_cast<Index>(b.most_inducing) * b.most_inducing);
   Kokkos::parallel_for(
       "fedpp::variational::add_systems"_label, team_policy(exec, b.realisations * parts),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const int i = b.first.realisation + member.league_rank() / parts, slab = member.league_rank() % parts;
         const int first = b.tile_begin(i), tiles = b.tile_begin(i + 1) - first;
         if (tiles < 2) return;
@@ -98,7 +98,7 @@ template <class D>
 void solve(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
       "fedpp::variational::solve"_label, team_policy(exec, b.realisations, solve_scratch(b)),
-      KOKKOS_LAMBDA(const Member& member) {
+      FEDPP_KERNEL(const Member& member) {
         const int i = b.first.realisation + member.league_rank();
         const int m = b.inducing(i);
         Scratch scratch(member, solve_scratch(b));

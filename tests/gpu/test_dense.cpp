@@ -19,7 +19,7 @@ template <class D, class F>
 void launch(const F& f) {
   Kokkos::parallel_for(
       "fedpp::test::dense", gpu::team_policy(gpu::Exec(), 1),
-      KOKKOS_LAMBDA(const Member& member) { f.template operator()<D>(member); });
+      FEDPP_KERNEL(const Member& member) { f.template operator()<D>(member); });
   Kokkos::fence();
 }
 

@@ -19,7 +19,7 @@ std::vector<double> on_device(const std::vector<double>& x, const F& f) {
   const gpu::Array<double> out("y", x.size());
   Kokkos::parallel_for(
       "fedpp::test::function", Kokkos::RangePolicy<gpu::Exec>(0, x.size()),
-      KOKKOS_LAMBDA(const int i) { out(i) = f(in(i)); });
+      FEDPP_KERNEL(const int i) { out(i) = f(in(i)); });
   return test::host(out);
 }
 struct Exp {

@@ -25,7 +25,7 @@ Result run(const std::vector<double>& entries) {
   const auto block = gpu::to_device<double>("block", entries);
   const gpu::Array<double> sum("sum", kColumns), largest("largest", kColumns);
   Kokkos::parallel_for(
-      "fedpp::test::lanes", gpu::team_policy(gpu::Exec(), 1), KOKKOS_LAMBDA(const gpu::Member& member) {
+      "fedpp::test::lanes", gpu::team_policy(gpu::Exec(), 1), FEDPP_KERNEL(const gpu::Member& member) {
         gpu::team_for_lanes(member, kColumns, [=](const gpu::Lanes& lanes, int c) {
           double* column = block.data() + c * kLongest;
           const int rows = c % (kLongest + 1);

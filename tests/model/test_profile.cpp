@@ -51,7 +51,7 @@ TEST(Profile, tells_regions_and_kernels_by_nesting) {
 int kernels_of_the_tool = 0;
 
 void launch() {
-  Kokkos::parallel_for("fedpp::test::nothing", Kokkos::RangePolicy<gpu::Exec>(0, 1), KOKKOS_LAMBDA(const int){});
+  Kokkos::parallel_for("fedpp::test::nothing", Kokkos::RangePolicy<gpu::Exec>(0, 1), FEDPP_KERNEL(const int){});
 }
 
 TEST(Profile, leaves_a_loaded_tool_what_it_gets) {
