@@ -1,14 +1,16 @@
-// The hand-written adjoint of the surrogate J (spec 1.6) with respect to w, in five launches, the first four for every
+// The hand-written adjoint of the surrogate J (spec 1.6) with respect to w, in six launches, the first five for every
 // chunk
-//   prepare   per problem  B = L^-T (I - Sigma_v) [M x M],  a = L^-T mu_v [M]
-//   tiles     per task     kbar = B V alpha + a rho' [M x T]; G = kbar o k; sums over the tile's columns
-//   add_tiles              the tiles' sums, in order
-//   finish    per problem  Lbar = -tril(B S + a y'), S = V alpha V', y = V rho; dJ/dK; inducing side
-//   collect   per client   sum over realisations for a, log r, log l
+//   explain   per realisation  E = I - Sigma_v [M x M]
+//   prepare   per problem      B = L^-T E [M x M],  a = L^-T mu_v [M]
+//   tiles     per task         kbar = B V alpha + a rho' [M x T]; G = kbar o k; sums over the tile's columns
+//   add_tiles                  the tiles' sums, in order
+//   finish    per problem      dJ/dK = -sym(L^-T Phi(E S + mu_v y') L^-1), S = V alpha V', y = V rho; inducing side
+//   collect   per client       sum over realisations for a, log r, log l
 // and between the last two the encoder's own adjoint, from dJ/dh at columns and inducing points (and what an alignment
 // adds at the columns: log l does not see it).
 // kbar = L^-T dJ/dV because dJ/dV = rho mu_v' + (I - Sigma_v) V alpha: one matrix product a tile instead of two and a
-// solve.
+// solve. Lbar = -tril(B S + a y') is not formed: a Cholesky factor's adjoint keeps the lower triangle of L' Lbar alone,
+// which is that of -L' (B S + a y') = -(E S + mu_v y'), L' being upper triangular.
 #include "gpu/alignment.hpp"
 #include "gpu/cost.hpp"
 #include "gpu/dense.hpp"
@@ -19,36 +21,37 @@ namespace fedpp::gpu {
 
 namespace {
 
-// Per team: I - Sigma_v [M x M].
-KOKKOS_INLINE_FUNCTION Index prepare_scratch(const Batch& b) {
-  return static_cast<Index>(b.most_inducing) * b.most_inducing;
+template <class D>
+void explain(const Exec& exec, const Batch& b, const Fields& f) {
+  Kokkos::parallel_for(
+      "fedpp::adjoint::explain"_label, team_policy(exec, b.realisations), FEDPP_KERNEL(const Member& member) {
+        const int i = b.first.realisation + member.league_rank();
+        const int m = b.inducing(i);
+        const double* factor = f.v_factor.data() + b.square(i);
+        double* explained = f.explained.data() + b.square(i);
+        D::transposed_triangle_times(member, m, m, factor, m, factor, m, explained, m);
+        team_for_2d(member, m, m, [=](int r, int c) {
+          double& entry = explained[r + static_cast<Index>(c) * m];
+          entry = (r == c ? 1 : 0) - entry;
+        });
+      });
 }
 
 template <class D>
 void prepare(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::adjoint::prepare"_label, team_policy(exec, b.problems, prepare_scratch(b)),
-      FEDPP_KERNEL(const Member& member) {
+      "fedpp::adjoint::prepare"_label, team_policy(exec, b.problems), FEDPP_KERNEL(const Member& member) {
         const int problem = b.first.problem + member.league_rank();
         const int i = b.problem_realisation(problem);
         const int m = b.inducing(i);
-        const double* factor = f.v_factor.data() + b.square(i);
         const double* inverse = f.inverse.data() + b.problem_square(problem);
-        double* square = f.b_square.data() + b.problem_square(problem);  // [M x M]
-        double* vector = f.b_vector.data() + b.problem_vector(problem);  // [M]
         const double* mu = f.v_mean.data() + b.vector(i);
-        Scratch scratch(member, prepare_scratch(b));
-        double* rest = scratch.take(static_cast<Index>(m) * m);
-        D::transposed_triangle_times(member, m, m, factor, m, factor, m, rest, m);
-        team_for_2d(member, m, m, [=](int r, int c) {
-          double& entry = rest[r + static_cast<Index>(c) * m];
-          entry = (r == c ? 1 : 0) - entry;
-        });
+        double* vector = f.b_vector.data() + b.problem_vector(problem);  // [M]
         team_column_sums(
             member, m, m, [=](int c, const double* sum) { vector[c] = sum[0]; },
             [=](int r, int c) { return inverse[r + static_cast<Index>(c) * m] * mu[r]; });
-        member.team_barrier();
-        D::transposed_triangle_times(member, m, m, inverse, m, rest, m, square, m);
+        D::transposed_triangle_times(member, m, m, inverse, m, f.explained.data() + b.square(i), m,
+                                     f.b_square.data() + b.problem_square(problem), m);
       });
 }
 
@@ -107,7 +110,7 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
 
         team_for(member, n, [=](Index c) { rho[c] = scale * (beta[c] - alpha[c] * (offset + mean[c])); });
         member.team_barrier();
-        // V alpha, and y = V rho for Lbar.
+        // V alpha, and y = V rho.
         team_visit_and_multiply(
             member, m, n,
             [=](int r, int c) {
@@ -118,7 +121,7 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
             f.task_vector.data() + b.task_vector(task), [=](int c) { return rho[c]; });
         member.team_barrier();
         D::gemm(member, Op::kNone, Op::kNone, m, n, m, 1, bs, m, scaled, m, 0, g, m);
-        // For Lbar: S = V (scale alpha V)', its lower triangle.
+        // S = V (scale alpha V)', its lower triangle.
         D::lower_product(member, m, n, 1, v, m, scaled, m, 0, square_real, m);
         deliver(member, mm, square_real, square);
         // G and its sums over rows and columns.
@@ -193,10 +196,10 @@ void add_tiles(const Exec& exec, const Batch& b, const Fields& f) {
       });
 }
 
-// Per team: four matrices [M x M], row sums and y [M], sum_n G_mn h_n [D x M].
+// Per team: three matrices [M x M], row sums and y [M], sum_n G_mn h_n [D x M].
 KOKKOS_INLINE_FUNCTION Index finish_scratch(const Batch& b) {
   const Index m = b.most_inducing, d = b.most_width;
-  return 4 * m * m + 3 * m + d * m;
+  return 3 * m * m + 3 * m + d * m;
 }
 
 template <class D>
@@ -213,15 +216,13 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
         const Index mm = static_cast<Index>(m) * m;
         const double* w = weights_of(b, f, client, sample);
         const double inverse_square = math::exp(-2 * w[p - 1]);
-        const double* l = f.factor.data() + b.problem_square(problem);
         const double* inverse = f.inverse.data() + b.problem_square(problem);
         const double* kzz = f.kzz.data() + b.problem_square(problem);
         const double* hz = f.inducing_embedding.data() + b.inducing_embedding(problem);
-        const double* bs = f.b_square.data() + b.problem_square(problem);
-        const double* bv = f.b_vector.data() + b.problem_vector(problem);
+        const double* explained = f.explained.data() + b.square(i);
+        const double* mu = f.v_mean.data() + b.vector(i);
         Scratch scratch(member, finish_scratch(b));
         double* s = scratch.take(mm);
-        double* lbar = scratch.take(mm);
         double* inner = scratch.take(mm);
         double* kbar = scratch.take(mm);
         double* y = scratch.take(m);
@@ -247,18 +248,12 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
         team_for(member, static_cast<Index>(d) * m, [=](Index at) { hg[at] = any ? embedding[at] : 0; });
         member.team_barrier();
 
-        // Lbar = -tril(B S + a y'), S being its own transpose
-        D::lower_product(member, m, m, -1.0, bs, m, s, m, 0.0, lbar, m);
-        team_for_2d(member, m, m, [=](int r, int c) {
-          const Index at = r + static_cast<Index>(c) * m;
-          lbar[at] = r >= c ? lbar[at] - bv[r] * y[c] : 0;
-        });
-        member.team_barrier();
-        // inner = Phi(L' Lbar), then L^-T inner L^-1
-        D::transposed_triangle_times(member, m, m, l, m, lbar, m, inner, m);
-        team_for_2d(member, m, m, [=](int r, int c) {  // Phi keeps the lower triangle
+        // inner = -Phi(E S + mu y'), S being its own transpose; then L^-T inner L^-1
+        D::lower_product(member, m, m, -1.0, explained, m, s, m, 0.0, inner, m);
+        team_for_2d(member, m, m, [=](int r, int c) {  // Phi keeps the lower triangle and half the diagonal
           double& value = inner[r + static_cast<Index>(c) * m];
-          value = r > c ? value : (r == c ? 0.5 * value : 0);
+          const double full = value - mu[r] * y[c];
+          value = r > c ? full : (r == c ? 0.5 * full : 0);
         });
         member.team_barrier();
         D::transposed_triangle_times(member, m, m, inverse, m, inner, m, kbar, m);
@@ -307,15 +302,14 @@ void collect(const Exec& exec, const Batch& b, const Fields& f) {
 
 }  // namespace
 
-/// prepare: F'F, L^-T of it (triangles). tiles: B V, V alpha V' (half), V rho, row sums of G, h G', h_z G, rho h' and
-/// a rho'; reads V, k, h, writes dJ/dh. finish: B S (half), L' Lbar, product with L^-T (triangles), with L^-1, h_z
-/// G_zz.
+/// explain: F'F. prepare: L^-T E (triangles). tiles: B V, V alpha V' (half), V rho, row sums of G, h G', h_z G, rho h'
+/// and a rho'; reads V, k, h, writes dJ/dh. finish: E S (half), products with L^-T (triangle), with L^-1, h_z G_zz.
 Cost adjoint_cost(const ClientExtent& c, const RealisationExtent& r) {
   const double m = r.inducing, n = r.columns, d = c.encoder.dimension, m3 = m * m * m;
-  const Cost prepare{2 * m3, 8 * 3 * m * m};
+  const Cost explain{m3, 8 * 2 * m * m}, prepare{m3, 8 * 3 * m * m};
   const Cost tiles{n * (3 * m * m + 4 * m + 4 * d * m + 4 * c.encoder.slopes), n * (2 * matrix_bytes(c) * m + 16 * d)};
   const Cost finish{4 * m3 + 2 * d * m * m, 8 * (4 * m * m + 2 * d * m)};
-  return c.samples * (prepare + tiles + finish);
+  return explain + c.samples * (prepare + tiles + finish);
 }
 
 void embed(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOperator& encoder, bool batch_only) {
@@ -332,6 +326,7 @@ void adjoint(const Exec& exec, const Batch& batch, const std::vector<Batch>& chu
   const bool at_once = alignment || !encoder.by_chunks();
   for (const Batch& chunk : chunks) {
     with_dense([&]<class D>() {
+      explain<D>(exec, chunk, fields);
       prepare<D>(exec, chunk, fields);
       with_precision(chunk, [&]<class Real>() { tiles<D, Real>(exec, chunk, fields); });
       add_tiles(exec, chunk, fields);

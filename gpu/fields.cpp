@@ -62,6 +62,7 @@ Fields make_fields(const Batch& batch, bool with_gradient) {
   if (with_gradient) {
     f.step_taken = Array<int>("step_taken", batch.clients);
     Kokkos::deep_copy(f.step_taken, 1);
+    f.explained = doubles("explained", n.square);
     f.b_square = doubles("b_square", n.problem_square);
     f.b_vector = doubles("b_vector", n.problem_vector);
     f.task_square = doubles("task_square", n.task_square);
@@ -99,8 +100,8 @@ Index field_doubles(const ClientExtent& client, const RealisationExtent& realisa
   total +=
       s * encoder_family(client.encoder.kind).workspace(client.encoder, tokens, streams, n + m, pieces, with_gradient);
   if (with_gradient)
-    total += s * (m * m + m + d * m + d * n + tiles * (m * m + 2 * m + d * m + client.encoder.tail()) +
-                  client.encoder.tail() + pieces * client.encoder.weights());
+    total += m * m + s * (m * m + m + d * m + d * n + tiles * (m * m + 2 * m + d * m + client.encoder.tail()) +
+                          client.encoder.tail() + pieces * client.encoder.weights());
   return total;
 }
 

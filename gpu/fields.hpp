@@ -62,7 +62,8 @@ struct Fields {
   Array<double> tile_square, tile_vector;  // system of q(v)                      (update_variational)
   // adjoint
   Array<int> step_taken;             // [client]    1 where a client has a mini-batch in this step
-  Array<double> b_square, b_vector;  // [problem_square], [problem_vector]  L^-T (I - Sigma_v), L^-T mu_v
+  Array<double> explained;           // [square]    E = I - Sigma_v
+  Array<double> b_square, b_vector;  // [problem_square], [problem_vector]  L^-T E, L^-T mu_v
   Array<double> task_square;         // [task_square]    V alpha V'
   Array<double> task_vector;         // [task_vector]    V rho
   Array<double> task_rowsum;         // [task_vector]    sum_n G_mn

@@ -90,10 +90,12 @@ void strip(Part part, int row, int m, int first, int k, T alpha, const T* a, Str
 template <class T, bool add>
 void slice(Part part, int m, int n, int first, int k, T alpha, const T* a, Stride lda, const T* b, Stride step,
            Stride column, T* c, Stride ldc) {
+  constexpr int width = kVectorBytes / static_cast<int>(sizeof(T));
   int j = 0;
   const auto next = [&]<int columns>() {
-    strip<T, add, columns>(part, part == Part::kLowerResult ? j : 0, m, first, k, alpha, a, lda, b + j * column, step,
-                           column, c + j * ldc, ldc);
+    // A strip of a lower triangle may begin above the diagonal: whole vectors of rows cost less than what they leave.
+    const int row = part == Part::kLowerResult ? std::max(0, m - (m - j + width - 1) / width * width) : 0;
+    strip<T, add, columns>(part, row, m, first, k, alpha, a, lda, b + j * column, step, column, c + j * ldc, ldc);
     j += columns;
   };
   for (int strips = (n + kColumns - 1) / kColumns; strips > 0; --strips) {
