@@ -121,6 +121,6 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
 
 /// The batch in chunks, in order: on a host of about so many bytes of k, V, h and dJ/dh a thread that what a step
 /// writes is in a cache when the next one reads it (bench/README.md); on a device the whole batch, one launch a step.
-std::vector<Batch> chunks_of(const Batch& batch, double thread_bytes = 2e6);
+std::vector<Batch> chunks_of(const Batch& batch, double thread_bytes = 1e6);
 
 }  // namespace fedpp::gpu

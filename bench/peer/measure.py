@@ -34,7 +34,7 @@ def main():
         ours, peers, ratios, chunk = [], [], [], 0
         for _ in range(arguments.repetitions):
             result = folder / "ours.json"
-            subprocess.run([arguments.build / "bench/fedpp_bench", f"--benchmark_filter=round/{arguments.workload}/",
+            subprocess.run([arguments.build / "bench/fedpp_bench", f"--benchmark_filter=^round/{arguments.workload}/iterations",
                             f"--benchmark_out={result}", "--benchmark_out_format=json"], check=True, capture_output=True)
             measured = json.loads(result.read_text())
             ours.append(measured["benchmarks"][0]["update_s"])
