@@ -133,8 +133,7 @@ template <class D>
 void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Work& k) {
   const Index size = adjoint_scratch(b);
   Kokkos::parallel_for(
-      "fedpp::decay::points_adjoint"_label, team_policy(exec, b.piece_tasks, size),
-      FEDPP_KERNEL(const Member& member) {
+      "fedpp::decay::points_adjoint"_label, team_policy(exec, b.piece_tasks, size), FEDPP_KERNEL(const Member& member) {
         const Piece piece(b, f, member.league_rank());
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != EncoderKind::kDecay || f.step_taken(piece.client) == 0 || !piece.selected(b, f)) return;

@@ -58,8 +58,8 @@ const std::string& operator""_label() {
   return label;
 }
 
-/// The lambda of a kernel. A device gets copies of the extents and arrays that it names. A host's launch is over when it
-/// returns and may read the caller's: copying a hundred reference-counted views costs as much as small work itself.
+/// The lambda of a kernel. A device gets copies of the extents and arrays that it names. A host's launch is over when
+/// it returns and may read the caller's: copying a hundred reference-counted views costs as much as small work itself.
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
 #define FEDPP_KERNEL KOKKOS_LAMBDA
 #else
