@@ -44,7 +44,7 @@ void prepare(const Exec& exec, const Batch& b, const Fields& f) {
         const int problem = b.first.problem + member.league_rank();
         const int i = b.problem_realisation(problem);
         const int m = b.inducing(i);
-        const double* inverse = f.inverse.data() + b.problem_square(problem);
+        const double* inverse = f.inverse.data() + b.factor_square(problem);
         const double* mu = f.v_mean.data() + b.vector(i);
         double* vector = f.b_vector.data() + b.problem_vector(problem);  // [M]
         team_column_sums(
@@ -216,8 +216,8 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
         const Index mm = static_cast<Index>(m) * m;
         const double* w = weights_of(b, f, client, sample);
         const double inverse_square = math::exp(-2 * w[p - 1]);
-        const double* inverse = f.inverse.data() + b.problem_square(problem);
-        const double* kzz = f.kzz.data() + b.problem_square(problem);
+        const double* inverse = f.inverse.data() + b.factor_square(problem);
+        const double* kzz = f.kzz.data() + b.factor_square(problem);
         const double* hz = f.inducing_embedding.data() + b.inducing_embedding(problem);
         const double* explained = f.explained.data() + b.square(i);
         const double* mu = f.v_mean.data() + b.vector(i);

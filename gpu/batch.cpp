@@ -54,9 +54,9 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
 
   Ints client, inducing, columns, first_problem, tile_begin{0};
   Offsets column, vector, square;
-  Ints problem_realisation, problem_sample;
-  Offsets matrix, embedding, inducing_embedding, problem_square, problem_vector, problem_column, problem_point,
-      problem_slot, problem_tail;
+  Ints problem_realisation, problem_sample, factor_of;
+  Offsets matrix, embedding, inducing_embedding, factor_square, problem_square, problem_vector, problem_column,
+      problem_point, problem_slot, problem_tail;
   Offsets input, inducing_input, slot;
   Ints stream_begin{0}, stream_realisation, stream_tokens, stream_slot, client_pieces{0};
   Offsets stream_token, stream_input;
@@ -102,6 +102,14 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
       matrix.push_back(advance(total.matrix, m * n));
       embedding.push_back(advance(total.embedding, d * n));
       inducing_embedding.push_back(advance(total.inducing_embedding, d * m));
+      if (r.shares_inducing) {
+        assert(i > 0 && realisations[i - 1].client == r.client && realisations[i - 1].inducing == r.inducing);
+        factor_of.push_back(factor_of[factor_of.size() - c.samples]);
+        factor_square.push_back(factor_square[factor_square.size() - c.samples]);
+      } else {
+        factor_of.push_back(static_cast<int>(factor_of.size()));
+        factor_square.push_back(advance(total.factor_square, m * m));
+      }
       problem_square.push_back(advance(total.problem_square, m * m));
       problem_vector.push_back(advance(total.problem_vector, m));
       problem_column.push_back(advance(total.problem_column, n));
@@ -188,6 +196,8 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
   batch.matrix = offsets("matrix", matrix);
   batch.embedding = offsets("embedding", embedding);
   batch.inducing_embedding = offsets("inducing_embedding", inducing_embedding);
+  batch.factor_of = ints("factor_of", factor_of);
+  batch.factor_square = offsets("factor_square", factor_square);
   batch.problem_square = offsets("problem_square", problem_square);
   batch.problem_vector = offsets("problem_vector", problem_vector);
   batch.problem_column = offsets("problem_column", problem_column);

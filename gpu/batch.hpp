@@ -35,6 +35,9 @@ struct RealisationExtent {
   int inducing = 0;          ///< M >= 1
   int columns = 0;           ///< N + Q: distinct event times and quadrature nodes, in any order
   std::vector<int> streams;  ///< tokens of each stream of its history; empty where the encoder reads none
+  /// Its inducing inputs are those of the realisation before it, of the same client, whose K(z,z), L and L^-1 serve it,
+  /// too: lists over windows of equal length.
+  bool shares_inducing = false;
 };
 
 /// Device-side extents and offsets; copied into kernels by value.
@@ -73,7 +76,9 @@ struct Batch {
   Array<Index> matrix;              ///< offset of V, K: [M x (N+Q)]
   Array<Index> embedding;           ///< offset of h at columns: [D x (N+Q)]
   Array<Index> inducing_embedding;  ///< offset of h at z: [D x M]
-  Array<Index> problem_square;      ///< offset of K(z,z), L: [M x M]
+  Array<int> factor_of;             ///< the problem that forms its K(z,z), L and L^-1: itself, or an earlier one
+  Array<Index> factor_square;       ///< offset of K(z,z), L, L^-1: [M x M]
+  Array<Index> problem_square;      ///< offset of a problem's own [M x M]
   Array<Index> problem_vector;      ///< offset of M-vectors of a problem
   Array<Index> problem_column;      ///< offset of per-(sample, column) arrays
   Array<Index> problem_point;       ///< offset of per-(sample, point) arrays [N+Q+M]
@@ -106,10 +111,10 @@ struct Batch {
   /// Total lengths of the arrays that the offsets point into.
   struct Lengths {
     Index weights = 0, posterior = 0, column = 0, vector = 0, square = 0, matrix = 0, embedding = 0,
-          inducing_embedding = 0, problem_square = 0, problem_vector = 0, problem_column = 0, problem_point = 0,
-          problem_slot = 0, problem_tail = 0, tile_square = 0, tile_vector = 0, task_square = 0, task_vector = 0,
-          task_embedding = 0, task_tail = 0, input = 0, inducing_input = 0, slot = 0, token = 0, token_input = 0,
-          piece_gradient = 0;
+          inducing_embedding = 0, factor_square = 0, problem_square = 0, problem_vector = 0, problem_column = 0,
+          problem_point = 0, problem_slot = 0, problem_tail = 0, tile_square = 0, tile_vector = 0, task_square = 0,
+          task_vector = 0, task_embedding = 0, task_tail = 0, input = 0, inducing_input = 0, slot = 0, token = 0,
+          token_input = 0, piece_gradient = 0;
   } lengths;
 };
 

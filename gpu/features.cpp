@@ -86,7 +86,7 @@ void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_
         rbf_block<D>(member, d, variance, math::exp(w[p - 1]), m,
                      f.inducing_embedding.data() + b.inducing_embedding(problem), n, h, k,
                      scratch.take(rbf_scratch(d, m, n)));
-        D::triangle_times(member, m, n, f.inverse.data() + b.problem_square(problem), m, k, m, v, m);
+        D::triangle_times(member, m, n, f.inverse.data() + b.factor_square(problem), m, k, m, v, m);
         team_column_sums(
             member, m, n,
             [=](int c, const double* explained) {

@@ -35,9 +35,9 @@ Fields make_fields(const Batch& batch, bool with_gradient) {
   f.tile_scale = Array<double>("tile_scale", batch.tiles);
   Kokkos::deep_copy(f.tile_scale, 1.0);
   f.inducing_embedding = doubles("inducing_embedding", n.inducing_embedding);
-  f.kzz = doubles("kzz", n.problem_square);
-  f.factor = doubles("factor", n.problem_square);
-  f.inverse = doubles("inverse", n.problem_square);
+  f.kzz = doubles("kzz", n.factor_square);
+  f.factor = doubles("factor", n.factor_square);
+  f.inverse = doubles("inverse", n.factor_square);
   f.jitter = Array<double>("jitter", batch.problems);
   f.info = Array<int>("info", batch.problems);
   f.pivot = Array<double>("pivot", batch.problems);
@@ -95,7 +95,8 @@ Index field_doubles(const ClientExtent& client, const RealisationExtent& realisa
   const Index pieces = tiles + (m + tile_columns() - 1) / tile_columns();
   const Index tokens = std::accumulate(realisation.streams.begin(), realisation.streams.end(), Index{0});
   Index total = 1 + n * (7 + inputs) + m * (1 + inputs) + tokens * (1 + inputs) + m * m +
-                s * (3 * m * m + d * m + d * n + (client.precision == Precision::kMixed ? 1 : 2) * m * n + 4 * n) +
+                s * ((realisation.shares_inducing ? 0 : 3) * m * m + d * m + d * n +
+                     (client.precision == Precision::kMixed ? 1 : 2) * m * n + 4 * n) +
                 tiles * (m * m + m + kTileSums);
   total +=
       s * encoder_family(client.encoder.kind).workspace(client.encoder, tokens, streams, n + m, pieces, with_gradient);

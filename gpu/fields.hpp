@@ -41,7 +41,7 @@ struct Fields {
   Array<double> offset_center;  // [client]    mean of nu's prior, where update_offset() gets one; starts at 0
   // kernel matrices
   Array<double> inducing_embedding;    // [inducing_embedding] h(z)                 (embed)
-  Array<double> kzz, factor, inverse;  // [problem_square] K(z,z) with jitter, L, L^-1    (factorise)
+  Array<double> kzz, factor, inverse;  // [factor_square] K(z,z) with jitter, L, L^-1     (factorise)
   Array<double> jitter;     // [problem]   largest relative jitter used since the fields were made (factorise)
   Array<int> info;          // [problem]   0, or 1 + index of the first pivot that failed at the largest jitter
   Array<double> pivot;      // [problem]   smallest pivot L_ii^2 of the last factorisation, or the one that failed

@@ -5,10 +5,12 @@
 
 namespace fedpp::gpu {
 
-/// Whether a tile of the realisation is in the mini-batch.
+/// Whether a tile of the realisation, or of one that its K(z,z) serves, is in the mini-batch.
 KOKKOS_INLINE_FUNCTION bool in_mini_batch(const Batch& b, const Fields& f, int realisation) {
-  for (int tile = b.tile_begin(realisation); tile < b.tile_begin(realisation + 1); ++tile)
-    if (f.tile_scale(tile) != 0) return true;
+  const int end = b.client_realisations(b.client(realisation) + 1), problem = b.problem(realisation);
+  for (int i = realisation; i < end && (i == realisation || b.factor_of(b.problem(i)) == problem); ++i)
+    for (int tile = b.tile_begin(i); tile < b.tile_begin(i + 1); ++tile)
+      if (f.tile_scale(tile) != 0) return true;
   return false;
 }
 

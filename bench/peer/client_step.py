@@ -35,6 +35,11 @@ class Chunk:
         self.count = padded(lambda r: r["multiplicities"] + [0.0] * len(r["nodes"]))
         self.omega = padded(lambda r: [0.0] * len(r["events"]) + r["node_weights"])
         self.z = 2 * torch.tensor([r["inducing"] for _, r in rows], device=device) / window - 1  # [R, M]
+        # K(z,z) and its factor once for a client's realisations with the same z.
+        places = {}
+        index = [places.setdefault((c, tuple(r["inducing"])), row) for row, (c, r) in enumerate(rows)]
+        self.formed = torch.tensor(list(places.values()), device=device)
+        self.formed_by = torch.tensor([list(places.values()).index(row) for row in index], device=device)
         self.client = torch.tensor([c for c, _ in rows], device=device)
         self.clients, self.inducing = len(clients), self.z.shape[1]
         self.samples, self.width, self.jitter = options["samples"], options["width"], options["jitter"]
@@ -62,18 +67,22 @@ class Chunk:
     def features(self, w):
         """V [R, S, M, n] and r [R, S, 1] by the kernel's weights w [R, S, P]."""
         variance, scale = torch.exp(w[..., -2]), 0.5 * torch.exp(-2 * w[..., -1])
-        h, hz = self.embed(w, self.tau), self.embed(w, self.z)
+        formed = self.formed
+        h, hz = self.embed(w, self.tau), self.embed(w[formed], self.z[formed])
         norm, norm_z = (h * h).sum(-2), (hz * hz).sum(-2)
 
-        def kappa(b, norm_b):
-            squared = norm_z[..., :, None] + norm_b[..., None, :] - 2 * hz.transpose(-1, -2) @ b
+        def kappa(a, norm_a, b, norm_b, variance, scale):
+            squared = norm_a[..., :, None] + norm_b[..., None, :] - 2 * a.transpose(-1, -2) @ b
             return variance[..., None, None] * torch.exp(-scale[..., None, None] * squared.clamp(min=0))
 
-        kzz = kappa(hz, norm_z) + self.jitter * variance[..., None, None] * self.eye
-        factor, info = torch.linalg.cholesky_ex(kzz)
+        kzz = kappa(hz, norm_z, hz, norm_z, variance[formed], scale[formed])
+        factor, info = torch.linalg.cholesky_ex(kzz + self.jitter * variance[formed][..., None, None] * self.eye)
         if bool((info != 0).any()):
             raise RuntimeError("a Cholesky factorisation failed")
-        return torch.linalg.solve_triangular(factor, kappa(h, norm), upper=False), variance[..., None]
+        if len(formed) < len(w):
+            hz, norm_z, factor = hz[self.formed_by], norm_z[self.formed_by], factor[self.formed_by]
+        k = kappa(hz, norm_z, h, norm, variance, scale)
+        return torch.linalg.solve_triangular(factor, k, upper=False), variance[..., None]
 
     def moments(self, v, variance):
         projection = (self.v_mean[:, None, None, :] @ v).squeeze(-2)  # [R, S, n]

@@ -125,8 +125,9 @@ struct DeviceBatch {
   gpu::Fields fields;
   std::unique_ptr<gpu::EncoderOperator> encoder;
 
+  /// \param share realisations whose inducing points are those of the one before use its factor of K(z,z)
   explicit DeviceBatch(const std::vector<reference::Client>& clients,
-                       gpu::Precision precision = gpu::Precision::kDouble) {
+                       gpu::Precision precision = gpu::Precision::kDouble, bool share = false) {
     std::vector<gpu::ClientExtent> extents;
     std::vector<gpu::RealisationExtent> realisations;
     std::vector<double> input, multiplicity, node_weight, inducing_input, v_mean, factor, weights, rate, offset, jitter,
@@ -139,9 +140,14 @@ struct DeviceBatch {
       const auto& c = clients[k];
       extents.push_back({static_cast<int>(c.weights.size()), encoder_of(c.kernel), precision});
       for (const auto& w : c.weights) append(weights, w);
+      const std::vector<double>* before = nullptr;
       for (const auto& r : c.realisations) {
-        realisations.push_back(
-            {static_cast<int>(k), static_cast<int>(r.inducing.size()), static_cast<int>(r.time.size()), {}});
+        realisations.push_back({static_cast<int>(k),
+                                static_cast<int>(r.inducing.size()),
+                                static_cast<int>(r.time.size()),
+                                {},
+                                share && before && *before == r.inducing});
+        before = &r.inducing;
         append(input, inputs_of(c.kernel, r.time));
         append(multiplicity, r.multiplicity);
         append(node_weight, r.node_weight);

@@ -248,6 +248,51 @@ TEST(MixedPrecision, stays_near_the_reference_in_double) {
   }
 }
 
+/// Realisations with equal inducing points share K(z,z) and its factor: one is formed, and no bit tells. In a
+/// mini-batch without the realisation that forms it, too.
+TEST(SharedInducingPoints, leave_every_bit_as_it_is) {
+  RandomClients random(4);
+  const Kernel rbf{false, 1, 100, {}}, wide{true, 32, 100, {}, true};
+  std::vector<reference::Client> clients{
+      random.client(rbf, 1, {Size{9, 20, 30}, {9, 300, 10}, {9, 4, 0}}),
+      random.client(wide, 3, {Size{17, 30, 12}, {17, 0, 7}, {17, 12, 9}, {9, 8, 5}})};
+  for (auto& client : clients)
+    for (std::size_t i = 1; i < 3; ++i) client.realisations[i].inducing = client.realisations[0].inducing;
+  for (const auto& name : test::dense_names())
+    for (const bool mini_batch : {false, true}) {
+      SCOPED_TRACE(name + (mini_batch ? ", mini-batch" : ""));
+      const test::DenseChoice choice(name);
+      const DeviceBatch apart(clients), shared(clients, gpu::Precision::kDouble, true);
+      EXPECT_EQ(apart.batch.lengths.factor_square, 3 * 81 + 3 * (3 * 17 * 17 + 81));
+      EXPECT_EQ(shared.batch.lengths.factor_square, 81 + 3 * (17 * 17 + 81));
+      for (const DeviceBatch* device : {&apart, &shared}) {
+        const gpu::Exec exec;
+        const auto& b = device->batch;
+        const auto& f = device->fields;
+        if (mini_batch) {
+          std::vector<double> scale(b.tiles, 1);
+          std::vector<int> realisation;
+          gpu::to_host(b.tile_realisation, realisation);
+          for (int tile = 0; tile < b.tiles; ++tile)
+            if (realisation[tile] == 0 || realisation[tile] == 3) scale[tile] = 0;
+          Kokkos::deep_copy(f.tile_scale, gpu::to_device<double>("scale", scale));
+        }
+        for (const gpu::Batch& chunk : gpu::chunks_of(b, /*thread_bytes=*/1e-6)) {
+          gpu::embed(exec, chunk, f, *device->encoder, mini_batch);
+          gpu::factorise(exec, chunk, f, gpu::kJitterLimit, mini_batch);
+          gpu::features(exec, chunk, f, mini_batch);
+        }
+        gpu::augment(exec, b, f);
+        gpu::adjoint(exec, b, gpu::chunks_of(b, 1e-6), f, *device->encoder);
+      }
+      EXPECT_EQ(test::host(apart.fields.gradient), test::host(shared.fields.gradient));
+      if (!mini_batch) {
+        EXPECT_EQ(test::host(apart.fields.v), test::host(shared.fields.v));
+        EXPECT_EQ(test::host(apart.fields.variance), test::host(shared.fields.variance));
+      }
+    }
+}
+
 /// A step on one chunk after another leaves what it leaves on the whole batch, bit by bit.
 TEST(Chunks, leave_every_bit_as_it_is) {
   const auto clients = ragged_clients(1);
