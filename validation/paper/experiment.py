@@ -146,6 +146,8 @@ class Experiment:
     def __init__(self, name, size="", seeds=None, only=None):
         self.name, self.size, self.folder = name, size, HERE / name
         deck = read_toml(self.folder / "experiment.toml")
+        if size and size not in deck and "command" not in deck:
+            sys.exit(f"{name}: its experiment.toml has no table [{size}]: there is no such size")
         deck = merged({k: v for k, v in deck.items() if k not in ("quick", "full")}, deck.get(size, {}) if size else {})
         self.title, self.command = deck["title"], deck.get("command")
         self.compare, self.adjust, self.over = deck.get("compare", []), deck.get("adjust", []), deck.get("over", "")
