@@ -1,6 +1,6 @@
 // The ragged batch (client x realisation x Monte Carlo sample): extents and offsets of every array of the inference.
 //
-//   problem   one (realisation, sample): its own Cholesky factor of K(z,z) and its own V
+//   problem   one (realisation, sample): its own V; its Cholesky factor of K(z,z) may serve others (factor_of)
 //   tile      up to `tile_columns` columns (events and nodes) of one realisation: the unit of work and of partial sums,
 //             the same for any batch that a realisation is part of
 //   task      one (tile, sample)
