@@ -36,7 +36,7 @@ struct RealisationExtent {
   int columns = 0;           ///< N + Q: distinct event times and quadrature nodes, in any order
   std::vector<int> streams;  ///< tokens of each stream of its history; empty where the encoder reads none
   /// Its inducing inputs are those of the realisation before it, of the same client, whose K(z,z), L and L^-1 serve it,
-  /// too: lists over windows of equal length.
+  /// too: lists over the same window.
   bool shares_inducing = false;
 };
 

@@ -23,22 +23,13 @@ std::vector<int> column_order(int columns, bool spread) {
   return order;
 }
 
-/// What the encoder sees of inducing points without a history.
-std::vector<double> inducing_inputs(const Inputs& inputs, const InducingPoints& z) {
-  std::vector<double> seen(z.times.size() * inputs.count());
-  for (std::size_t j = 0; j < z.times.size(); ++j) inputs.at(z.times[j], 0, seen.data() + j * inputs.count());
-  return seen;
-}
-
 gpu::RealisationExtent extent(int client, const Client& c, const data::Realisation& r, std::size_t i) {
   gpu::RealisationExtent e;
   e.client = client;
   e.inducing = static_cast<int>(c.inducing[i].times.size());
   e.columns = static_cast<int>(r.events.size() + r.nodes.size());
   for (const auto& stream : r.streams) e.streams.push_back(static_cast<int>(stream.times.size()));
-  const Inputs& inputs = c.embedding.inputs;
-  e.shares_inducing = i > 0 && !c.embedding.reads_history() &&
-                      inducing_inputs(inputs, c.inducing[i]) == inducing_inputs(inputs, c.inducing[i - 1]);
+  e.shares_inducing = i > 0 && !c.embedding.reads_history() && c.inducing[i].times == c.inducing[i - 1].times;
   return e;
 }
 

@@ -201,6 +201,22 @@ TEST(LocalUpdate, training_raises_the_elbo) {
   }
 }
 
+/// Lists over one window share K(z,z); one over another window, or with a history, has its own.
+TEST(Extents, share_inducing_points_over_the_same_window_only) {
+  std::mt19937_64 engine(1);
+  std::vector<data::Realisation> lists;
+  for (int i = 0; i < 4; ++i) lists.push_back(test::random_realisation(engine, 5 + i, 10));
+  lists[2].span = lists[3].span = {0, 90};
+  const Client c = model::make_client(1, test::small_encoder(), lists, 6, 1.0);
+  const auto shares = [](const Client& client) {
+    std::vector<bool> found;
+    for (const auto& extent : model::extents_of({&client, &client.training})) found.push_back(extent.shares_inducing);
+    return found;
+  };
+  EXPECT_EQ(shares(c), (std::vector<bool>{false, true, false, true}));
+  EXPECT_EQ(shares(test::history_client(1, gpu::EncoderKind::kLstm)), std::vector<bool>(3, false));
+}
+
 TEST(LocalUpdate, a_client_without_points_stays_with_its_prior) {
   Client c = model::make_client(4, test::small_encoder(), {}, 5, 1.0);
   Client neighbour = test::small_client(3);
