@@ -1,21 +1,26 @@
-// The hand-written adjoint of the surrogate J (spec 1.6) with respect to w, in six launches, the first five for every
-// chunk
+// The hand-written adjoint of the surrogate J (spec 1.6) with respect to w, in eight launches, all but the last for
+// every chunk
 //   explain   per realisation  E = I - Sigma_v [M x M]
 //   prepare   per problem      B = L^-T E [M x M],  a = L^-T mu_v [M]
 //   tiles     per task         kbar = B V alpha + a rho' [M x T]; G = kbar o k; sums over the tile's columns
-//   add_tiles                  the tiles' sums, in order
-//   finish    per problem      dJ/dK = -sym(L^-T Phi(E S + mu_v y') L^-1), S = V alpha V', y = V rho; inducing side
+//   add_tiles per problem      the tiles' sums, in order
+//   couple    per problem      -Phi(E S + mu_v y') [M x M], S = V alpha V', y = V rho
+//   add_set   per factor       the sums over a set's realisations, from the last to the first
+//   finish    per factor       dJ/dK = sym(L^-T . L^-1) of that sum; inducing side
 //   collect   per client       sum over realisations for a, log r, log l
 // and between the last two the encoder's own adjoint, from dJ/dh at columns and inducing points (and what an alignment
-// adds at the columns: log l does not see it).
+// adds at the columns: log l does not see it). Chunks go from the last to the first: a set is complete where it begins.
 // kbar = L^-T dJ/dV because dJ/dV = rho mu_v' + (I - Sigma_v) V alpha: one matrix product a tile instead of two and a
 // solve. Lbar = -tril(B S + a y') is not formed: a Cholesky factor's adjoint keeps the lower triangle of L' Lbar alone,
 // which is that of -L' (B S + a y') = -(E S + mu_v y'), L' being upper triangular.
+#include <ranges>
+
 #include "gpu/alignment.hpp"
 #include "gpu/cost.hpp"
 #include "gpu/dense.hpp"
 #include "gpu/encoder.hpp"
 #include "gpu/kernels.hpp"
+#include "gpu/pieces.hpp"
 
 namespace fedpp::gpu {
 
@@ -44,7 +49,7 @@ void prepare(const Exec& exec, const Batch& b, const Fields& f) {
         const int problem = b.first.problem + member.league_rank();
         const int i = b.problem_realisation(problem);
         const int m = b.inducing(i);
-        const double* inverse = f.inverse.data() + b.factor_square(problem);
+        const double* inverse = f.inverse.data() + b.factor_square(b.factor_of(problem));
         const double* mu = f.v_mean.data() + b.vector(i);
         double* vector = f.b_vector.data() + b.problem_vector(problem);  // [M]
         team_column_sums(
@@ -87,7 +92,7 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         const Real* v = columns<Real>(f.v, f.v_single) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
         const Real* k = columns<Real>(f.k, f.k_single) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
         const double* h = f.embedding.data() + b.embedding(problem) + static_cast<Index>(first) * d;         // [D x T]
-        const double* hz = f.inducing_embedding.data() + b.inducing_embedding(problem);                      // [D x M]
+        const double* hz = f.inducing_embedding.data() + b.inducing_embedding(b.factor_of(problem));         // [D x M]
         const double* vector = f.b_vector.data() + b.problem_vector(problem);
         double* hbar = f.embedding_adjoint.data() + b.embedding(problem) + static_cast<Index>(first) * d;  // [D x T]
         const double* slopes = w + encoder.weights();
@@ -196,91 +201,146 @@ void add_tiles(const Exec& exec, const Batch& b, const Fields& f) {
       });
 }
 
-// Per team: three matrices [M x M], row sums and y [M], sum_n G_mn h_n [D x M].
-KOKKOS_INLINE_FUNCTION Index finish_scratch(const Batch& b) {
+// Per team: S, whole [M x M].
+KOKKOS_INLINE_FUNCTION Index couple_scratch(const Batch& b) {
+  return static_cast<Index>(b.most_inducing) * b.most_inducing;
+}
+
+/// In the place of S, the lower triangle of -(E S + mu_v y') with half its diagonal; 0 above.
+template <class D>
+void couple(const Exec& exec, const Batch& b, const Fields& f) {
+  Kokkos::parallel_for(
+      "fedpp::adjoint::couple"_label, team_policy(exec, b.problems, couple_scratch(b)),
+      FEDPP_KERNEL(const Member& member) {
+        const int problem = b.first.problem + member.league_rank();
+        const int i = b.problem_realisation(problem), client = b.client(i);
+        if (f.step_taken(client) == 0) return;
+        const bool selected = in_mini_batch(b, f, i);
+        const int task = selected ? b.tile_task(b.tile_begin(i)) + b.problem_sample(problem) : 0;  // see add_tiles()
+        double* tail = f.problem_tail.data() + b.problem_tail(problem);
+        const double* columns_tail = f.task_tail.data() + b.task_tail(task);
+        team_for(member, b.encoder(client).tail(), [=](Index j) { tail[j] = selected ? columns_tail[j] : 0; });
+        if (!selected) return;
+        const int m = b.inducing(i);
+        const double* explained = f.explained.data() + b.square(i);
+        const double* mu = f.v_mean.data() + b.vector(i);
+        const double* y = f.task_vector.data() + b.task_vector(task);
+        double* square = f.task_square.data() + b.task_square(task);
+        Scratch scratch(member, couple_scratch(b));
+        double* s = scratch.take(couple_scratch(b));
+        team_for_2d(member, m, m, [=](int r, int c) {  // only the lower triangle was formed
+          const int low = r > c ? r : c, high = r > c ? c : r;
+          s[r + static_cast<Index>(c) * m] = square[low + static_cast<Index>(high) * m];
+        });
+        member.team_barrier();
+        D::lower_product(member, m, m, -1.0, explained, m, s, m, 0.0, square, m);
+        team_for_2d(member, m, m, [=](int r, int c) {
+          double& value = square[r + static_cast<Index>(c) * m];
+          const double full = value - mu[r] * y[c];
+          value = r > c ? full : (r == c ? 0.5 * full : 0);
+        });
+      });
+}
+
+/// Per factor and slab of entries: the sums over the realisations of its set, from the last to the first. One that
+/// reaches beyond the chunk has the sums of later chunks already; one realisation alone has nothing to add.
+void add_set(const Exec& exec, const Batch& b, const Fields& f) {
   const Index m = b.most_inducing, d = b.most_width;
-  return 3 * m * m + 3 * m + d * m;
+  const int parts = slabs(m * (m > d ? m : d));
+  Kokkos::parallel_for(
+      "fedpp::adjoint::add_set"_label, team_policy(exec, b.factors * parts), FEDPP_KERNEL(const Member& member) {
+        const int factor = b.first.factor + member.league_rank() / parts, slab = member.league_rank() % parts;
+        const int problem = b.factor_problem(factor), sample = b.problem_sample(problem);
+        const int begins = b.problem_realisation(problem), client = b.client(begins);
+        if (f.step_taken(client) == 0) return;
+        const int chunk_end = b.first.realisation + b.realisations;
+        const int begin = begins > b.first.realisation ? begins : b.first.realisation;
+        const int set_ends = set_end(b, begins, b.client_realisations(client + 1));
+        if (set_ends == begins + 1) return;  // finish() reads the realisation's own
+        const int end = set_ends < chunk_end ? set_ends : chunk_end;
+        const auto add = [&](Index entries, const Array<double>& array, const Array<Index>& offset, double* to) {
+          const auto part = [&](int k) -> const double* {
+            if (k == 0) return set_ends > chunk_end ? to : nullptr;
+            const int i = end - k;
+            return in_mini_batch(b, f, i) ? array.data() + offset(b.tile_task(b.tile_begin(i)) + sample) : nullptr;
+          };
+          const Index first = slab * kSlab, last = first + kSlab < entries ? first + kSlab : entries;
+          team_add_parts(member, first, last, 1 + end - begin, part, to);
+        };
+        const Index m = b.inducing(begins), d = b.encoder(client).dimension;
+        add(m * m, f.task_square, b.task_square, f.set_square.data() + b.factor_square(factor));
+        add(m, f.task_rowsum, b.task_vector, f.set_rowsum.data() + b.problem_vector(problem));
+        add(d * m, f.task_embedding, b.task_embedding,
+            f.inducing_embedding_adjoint.data() + b.inducing_embedding(factor));
+      });
+}
+
+// Per team: two matrices [M x M], row sums [M] and ones [M], h_z G_zz [D x M].
+KOKKOS_INLINE_FUNCTION Index finish_scratch(const Batch& b) {
+  const Index m = b.most_inducing;
+  return 2 * m * m + 2 * m + b.most_width * m;
 }
 
 template <class D>
 void finish(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
-      "fedpp::adjoint::finish"_label, team_policy(exec, b.problems, finish_scratch(b)),
+      "fedpp::adjoint::finish"_label, team_policy(exec, b.factors, finish_scratch(b)),
       FEDPP_KERNEL(const Member& member) {
-        const int problem = b.first.problem + member.league_rank();
-        const int i = b.problem_realisation(problem), sample = b.problem_sample(problem);
-        const int client = b.client(i), p = b.parameters(client);
-        if (f.step_taken(client) == 0) return;
+        const int factor = b.first.factor + member.league_rank(), problem = b.factor_problem(factor);
+        if (problem < b.first.problem) return;  // where its set begins the sums are complete
+        const int i = b.problem_realisation(problem), client = b.client(i), p = b.parameters(client);
+        if (f.step_taken(client) == 0 || !set_in_mini_batch(b, f, i)) return;
         const Encoder& encoder = b.encoder(client);
         const int m = b.inducing(i), d = encoder.dimension;
         const Index mm = static_cast<Index>(m) * m;
-        const double* w = weights_of(b, f, client, sample);
+        const double* w = weights_of(b, f, client, b.problem_sample(problem));
         const double inverse_square = math::exp(-2 * w[p - 1]);
-        const double* inverse = f.inverse.data() + b.factor_square(problem);
-        const double* kzz = f.kzz.data() + b.factor_square(problem);
-        const double* hz = f.inducing_embedding.data() + b.inducing_embedding(problem);
-        const double* explained = f.explained.data() + b.square(i);
-        const double* mu = f.v_mean.data() + b.vector(i);
+        const double* inverse = f.inverse.data() + b.factor_square(factor);
+        const double* kzz = f.kzz.data() + b.factor_square(factor);
+        const double* hz = f.inducing_embedding.data() + b.inducing_embedding(factor);
+        double* hbar = f.inducing_embedding_adjoint.data() + b.inducing_embedding(factor);  // [D x M]
+        const bool alone = set_end(b, i, b.client_realisations(client + 1)) == i + 1;
+        const int task = alone ? b.tile_task(b.tile_begin(i)) + b.problem_sample(problem) : 0;
+        const double* inner =
+            alone ? f.task_square.data() + b.task_square(task) : f.set_square.data() + b.factor_square(factor);
+        const double* columns_rowsum =
+            alone ? f.task_rowsum.data() + b.task_vector(task) : f.set_rowsum.data() + b.problem_vector(problem);
+        const double* columns_embedding = alone ? f.task_embedding.data() + b.task_embedding(task) : hbar;
         Scratch scratch(member, finish_scratch(b));
-        double* s = scratch.take(mm);
-        double* inner = scratch.take(mm);
+        double* half = scratch.take(mm);
         double* kbar = scratch.take(mm);
-        double* y = scratch.take(m);
         double* rowsum = scratch.take(m);
         double* ones = scratch.take(m);
         double* hg = scratch.take(static_cast<Index>(d) * m);
-        double* hbar = f.inducing_embedding_adjoint.data() + b.inducing_embedding(problem);  // [D x M]
-        const bool any = b.tile_begin(i) < b.tile_begin(i + 1);
-        const int task = any ? b.tile_task(b.tile_begin(i)) + sample : 0;  // where add_tiles() left the sums
-        const double* square = any ? f.task_square.data() + b.task_square(task) : nullptr;
-        const double* vector = any ? f.task_vector.data() + b.task_vector(task) : nullptr;
-        const double* rows = any ? f.task_rowsum.data() + b.task_vector(task) : nullptr;
-        const double* embedding = any ? f.task_embedding.data() + b.task_embedding(task) : nullptr;
-        team_for_2d(member, m, m, [=](int r, int c) {  // only the lower triangle was formed
-          const int low = r > c ? r : c, high = r > c ? c : r;
-          s[r + static_cast<Index>(c) * m] = any ? square[low + static_cast<Index>(high) * m] : 0;
-        });
-        team_for(member, m, [=](Index at) {
-          y[at] = any ? vector[at] : 0;
-          rowsum[at] = any ? rows[at] : 0;
-          ones[at] = 1;
-        });
-        team_for(member, static_cast<Index>(d) * m, [=](Index at) { hg[at] = any ? embedding[at] : 0; });
-        member.team_barrier();
-
-        // inner = -Phi(E S + mu y'), S being its own transpose; then L^-T inner L^-1
-        D::lower_product(member, m, m, -1.0, explained, m, s, m, 0.0, inner, m);
-        team_for_2d(member, m, m, [=](int r, int c) {  // Phi keeps the lower triangle and half the diagonal
-          double& value = inner[r + static_cast<Index>(c) * m];
-          const double full = value - mu[r] * y[c];
-          value = r > c ? full : (r == c ? 0.5 * full : 0);
-        });
-        member.team_barrier();
-        D::transposed_triangle_times(member, m, m, inverse, m, inner, m, kbar, m);
-        D::gemm(member, Op::kNone, Op::kNone, m, m, m, 1.0, kbar, m, inverse, m, 0.0, inner, m);
-        // G_zz = sym(dJ/dK) o K(z,z), into s
+        D::transposed_triangle_times(member, m, m, inverse, m, inner, m, half, m);
+        D::gemm(member, Op::kNone, Op::kNone, m, m, m, 1.0, half, m, inverse, m, 0.0, kbar, m);
+        // G_zz = sym(dJ/dK) o K(z,z)
+        double* g = half;
         team_for_2d(member, m, m, [=](int r, int c) {
           const Index at = r + static_cast<Index>(c) * m;
-          s[at] = 0.5 * (inner[at] + inner[c + static_cast<Index>(r) * m]) * kzz[at];
+          g[at] = 0.5 * (kbar[at] + kbar[c + static_cast<Index>(r) * m]) * kzz[at];
+        });
+        team_for(member, m, [=](Index at) {
+          rowsum[at] = columns_rowsum[at];
+          ones[at] = 1;
         });
         member.team_barrier();
-        const double zz = team_sum(member, mm, [&](Index at) { return s[at]; });
+        const double zz = team_sum(member, mm, [&](Index at) { return g[at]; });
         // dJ/dh_m: both arguments of K(z,z) (twice), one of k(z,t).
-        D::gemm(member, Op::kNone, Op::kNone, m, 1, m, 2.0, s, m, ones, m, 1.0, rowsum, m);
-        D::gemm(member, Op::kNone, Op::kNone, d, m, m, 2.0, hz, d, s, m, 1.0, hg, d);
+        D::gemm(member, Op::kNone, Op::kNone, m, 1, m, 2.0, g, m, ones, m, 1.0, rowsum, m);
+        D::gemm(member, Op::kNone, Op::kNone, d, m, m, 2.0, hz, d, g, m, 0.0, hg, d);
         team_for_2d(member, d, m, [=](int r, int c) {
           const Index at = r + static_cast<Index>(c) * d;
-          hbar[at] = inverse_square * (hg[at] - rowsum[c] * hz[at]);
+          hbar[at] = inverse_square * (columns_embedding[at] + hg[at] - rowsum[c] * hz[at]);
         });
         member.team_barrier();
         const double lengthscale =
             -team_sum(member, static_cast<Index>(d) * m, [&](Index j) { return hz[j] * hbar[j]; });
-        double* tail = f.problem_tail.data() + b.problem_tail(problem);
-        const double* columns_tail = any ? f.task_tail.data() + b.task_tail(task) : nullptr;
-        team_for(member, encoder.tail(), [=](Index j) {
-          const double inducing = j < encoder.slopes ? 0 : (j == encoder.slopes ? zz : lengthscale);
-          tail[j] = inducing + (any ? columns_tail[j] : 0);
-        });
+        double* tail = f.problem_tail.data() + b.problem_tail(problem) + encoder.slopes;
+        if (member.team_rank() == 0) {
+          tail[0] += zz;
+          tail[1] += lengthscale;
+        }
       });
 }
 
@@ -303,13 +363,15 @@ void collect(const Exec& exec, const Batch& b, const Fields& f) {
 }  // namespace
 
 /// explain: F'F. prepare: L^-T E (triangles). tiles: B V, V alpha V' (half), V rho, row sums of G, h G', h_z G, rho h'
-/// and a rho'; reads V, k, h, writes dJ/dh. finish: E S (half), products with L^-T (triangle), with L^-1, h_z G_zz.
+/// and a rho'; reads V, k, h, writes dJ/dh. couple: E S (half). finish, once a set: products with L^-T (triangle), with
+/// L^-1, h_z G_zz.
 Cost adjoint_cost(const ClientExtent& c, const RealisationExtent& r) {
   const double m = r.inducing, n = r.columns, d = c.encoder.dimension, m3 = m * m * m;
   const Cost explain{m3, 8 * 2 * m * m}, prepare{m3, 8 * 3 * m * m};
   const Cost tiles{n * (3 * m * m + 4 * m + 4 * d * m + 4 * c.encoder.slopes), n * (2 * matrix_bytes(c) * m + 16 * d)};
-  const Cost finish{4 * m3 + 2 * d * m * m, 8 * (4 * m * m + 2 * d * m)};
-  return explain + c.samples * (prepare + tiles + finish);
+  const Cost couple{m3, 8 * 2 * m * m};
+  const Cost finish = r.shares_inducing ? Cost{} : Cost{3 * m3 + 2 * d * m * m, 8 * (3 * m * m + 2 * d * m)};
+  return explain + c.samples * (prepare + tiles + couple + finish);
 }
 
 void embed(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOperator& encoder, bool batch_only) {
@@ -324,12 +386,14 @@ void adjoint(const Exec& exec, const Batch& batch, const std::vector<Batch>& chu
     encoder.adjoint(exec, part, fields);
   };
   const bool at_once = alignment || !encoder.by_chunks();
-  for (const Batch& chunk : chunks) {
+  for (const Batch& chunk : std::views::reverse(chunks)) {
     with_dense([&]<class D>() {
       explain<D>(exec, chunk, fields);
       prepare<D>(exec, chunk, fields);
       with_precision(chunk, [&]<class Real>() { tiles<D, Real>(exec, chunk, fields); });
       add_tiles(exec, chunk, fields);
+      couple<D>(exec, chunk, fields);
+      add_set(exec, chunk, fields);
       finish<D>(exec, chunk, fields);
     });
     if (!at_once) by_encoder(chunk);

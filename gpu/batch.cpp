@@ -54,7 +54,7 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
 
   Ints client, inducing, columns, first_problem, tile_begin{0};
   Offsets column, vector, square;
-  Ints problem_realisation, problem_sample, factor_of;
+  Ints problem_realisation, problem_sample, factor_of, factor_problem;
   Offsets matrix, embedding, inducing_embedding, factor_square, problem_square, problem_vector, problem_column,
       problem_point, problem_slot, problem_tail;
   Offsets input, inducing_input, slot;
@@ -101,13 +101,13 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
       problem_sample.push_back(s);
       matrix.push_back(advance(total.matrix, m * n));
       embedding.push_back(advance(total.embedding, d * n));
-      inducing_embedding.push_back(advance(total.inducing_embedding, d * m));
       if (r.shares_inducing) {
         assert(i > 0 && realisations[i - 1].client == r.client && realisations[i - 1].inducing == r.inducing);
         factor_of.push_back(factor_of[factor_of.size() - c.samples]);
-        factor_square.push_back(factor_square[factor_square.size() - c.samples]);
       } else {
-        factor_of.push_back(static_cast<int>(factor_of.size()));
+        factor_of.push_back(static_cast<int>(factor_problem.size()));
+        factor_problem.push_back(static_cast<int>(problem_realisation.size()) - 1);
+        inducing_embedding.push_back(advance(total.inducing_embedding, d * m));
         factor_square.push_back(advance(total.factor_square, m * m));
       }
       problem_square.push_back(advance(total.problem_square, m * m));
@@ -152,10 +152,11 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
       batch.most_tile = std::max(batch.most_tile, size);
     }
     first = 0;
-    for (const int size : tile_sizes(r.inducing)) {
-      add_piece(-1, first, size);
-      first += size;
-    }
+    if (!r.shares_inducing)
+      for (const int size : tile_sizes(r.inducing)) {
+        add_piece(-1, first, size);
+        first += size;
+      }
     tile_begin.push_back(static_cast<int>(tile_realisation.size()));
     batch.most_inducing = std::max(batch.most_inducing, r.inducing);
   }
@@ -168,6 +169,7 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
   batch.clients = static_cast<int>(clients.size());
   batch.realisations = static_cast<int>(realisations.size());
   batch.problems = static_cast<int>(problem_realisation.size());
+  batch.factors = static_cast<int>(factor_problem.size());
   batch.tiles = static_cast<int>(tile_realisation.size());
   batch.tasks = static_cast<int>(task_tile.size());
   batch.pieces = static_cast<int>(piece_realisation.size());
@@ -195,8 +197,9 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
   batch.problem_sample = ints("problem_sample", problem_sample);
   batch.matrix = offsets("matrix", matrix);
   batch.embedding = offsets("embedding", embedding);
-  batch.inducing_embedding = offsets("inducing_embedding", inducing_embedding);
   batch.factor_of = ints("factor_of", factor_of);
+  batch.factor_problem = ints("factor_problem", factor_problem);
+  batch.inducing_embedding = offsets("inducing_embedding", inducing_embedding);
   batch.factor_square = offsets("factor_square", factor_square);
   batch.problem_square = offsets("problem_square", problem_square);
   batch.problem_vector = offsets("problem_vector", problem_vector);
@@ -246,6 +249,7 @@ std::vector<Batch> chunks_of(const Batch& batch, double thread_bytes) {
   while (next.realisation < batch.realisations) {
     Batch chunk = batch;
     chunk.first = next;
+    chunk.first.factor = batch.factor_of(next.problem);
     double bytes = 0;
     for (; next.realisation < batch.realisations && bytes < most; ++next.realisation) {
       const int i = next.realisation, client = batch.client(i), samples = batch.samples(client);
@@ -258,6 +262,7 @@ std::vector<Batch> chunks_of(const Batch& batch, double thread_bytes) {
     }
     chunk.realisations = next.realisation - chunk.first.realisation;
     chunk.problems = next.problem - chunk.first.problem;
+    chunk.factors = batch.factor_of(next.problem - 1) + 1 - chunk.first.factor;
     chunk.tiles = next.tile - chunk.first.tile;
     chunk.tasks = next.task - chunk.first.task;
     chunk.piece_tasks = next.piece_task - chunk.first.piece_task;

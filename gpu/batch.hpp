@@ -1,6 +1,8 @@
 // The ragged batch (client x realisation x Monte Carlo sample): extents and offsets of every array of the inference.
 //
-//   problem   one (realisation, sample): its own V; its Cholesky factor of K(z,z) may serve others (factor_of)
+//   problem   one (realisation, sample): its own V
+//   set       neighbouring realisations of a client with the same inducing points, mostly one alone
+//   factor    one (set, sample): h(z), K(z,z) = L L', L^-1
 //   tile      up to `tile_columns` columns (events and nodes) of one realisation: the unit of work and of partial sums,
 //             the same for any batch that a realisation is part of
 //   task      one (tile, sample)
@@ -35,18 +37,19 @@ struct RealisationExtent {
   int inducing = 0;          ///< M >= 1
   int columns = 0;           ///< N + Q: distinct event times and quadrature nodes, in any order
   std::vector<int> streams;  ///< tokens of each stream of its history; empty where the encoder reads none
-  /// Its inducing inputs are those of the realisation before it, of the same client, whose K(z,z), L and L^-1 serve it,
-  /// too: lists over the same window.
+  /// Its inducing inputs are those of the realisation before it, of the same client: lists over the same window, which
+  /// make a set. They have no history.
   bool shares_inducing = false;
 };
 
 /// Device-side extents and offsets; copied into kernels by value.
 struct Batch {
-  int clients = 0, realisations = 0, problems = 0, tiles = 0, tasks = 0;
+  int clients = 0, realisations = 0, problems = 0, factors = 0, tiles = 0, tasks = 0;
   int pieces = 0, piece_tasks = 0, streams = 0;
-  /// Where a chunk's realisations, problems, tiles, tasks and tasks of pieces begin; it counts its own alone.
+  /// Where a chunk's realisations, problems, factors, tiles, tasks and tasks of pieces begin; it counts its own alone.
+  /// The factors are those of its realisations, although a set may have begun in an earlier chunk.
   struct First {
-    int realisation = 0, problem = 0, tile = 0, task = 0, piece_task = 0;
+    int realisation = 0, problem = 0, factor = 0, tile = 0, task = 0, piece_task = 0;
   } first;
   int most_inducing = 0, most_width = 0, most_tile = 0, most_piece = 0, most_inputs = 0;  ///< for sizes of scratch
   int most_samples = 0, most_weights = 0;                                                 ///< for sizes of leagues
@@ -73,17 +76,20 @@ struct Batch {
 
   // [problems]
   Array<int> problem_realisation, problem_sample;
-  Array<Index> matrix;              ///< offset of V, K: [M x (N+Q)]
-  Array<Index> embedding;           ///< offset of h at columns: [D x (N+Q)]
+  Array<int> factor_of;
+  Array<Index> matrix;          ///< offset of V, K: [M x (N+Q)]
+  Array<Index> embedding;       ///< offset of h at columns: [D x (N+Q)]
+  Array<Index> problem_square;  ///< offset of a problem's own [M x M]
+  Array<Index> problem_vector;  ///< offset of M-vectors of a problem
+  Array<Index> problem_column;  ///< offset of per-(sample, column) arrays
+  Array<Index> problem_point;   ///< offset of per-(sample, point) arrays [N+Q+M]
+  Array<Index> problem_slot;    ///< offset of per-(sample, slot) arrays
+  Array<Index> problem_tail;    ///< offset of sums by the tail's parameters
+
+  // [factors]
+  Array<int> factor_problem;        ///< the first of those that it serves
   Array<Index> inducing_embedding;  ///< offset of h at z: [D x M]
-  Array<int> factor_of;             ///< the problem that forms its K(z,z), L and L^-1: itself, or an earlier one
   Array<Index> factor_square;       ///< offset of K(z,z), L, L^-1: [M x M]
-  Array<Index> problem_square;      ///< offset of a problem's own [M x M]
-  Array<Index> problem_vector;      ///< offset of M-vectors of a problem
-  Array<Index> problem_column;      ///< offset of per-(sample, column) arrays
-  Array<Index> problem_point;       ///< offset of per-(sample, point) arrays [N+Q+M]
-  Array<Index> problem_slot;        ///< offset of per-(sample, slot) arrays
-  Array<Index> problem_tail;        ///< offset of sums by the tail's parameters
 
   // [tiles]
   Array<int> tile_realisation, tile_first, tile_columns,

@@ -43,9 +43,12 @@ EncoderFamily::Operations EncoderFamily::operations(const Encoder& encoder, cons
 
 namespace {
 
-/// h of N + Q + M points, in and out once.
+/// N + Q, and M once a set.
+Index points(const RealisationExtent& r) { return r.columns + (r.shares_inducing ? 0 : r.inducing); }
+
+/// Their h, in and out once.
 double point_bytes(const ClientExtent& c, const RealisationExtent& r) {
-  return 8.0 * (r.columns + r.inducing) * (c.encoder.dimension + c.encoder.inputs);
+  return 8.0 * points(r) * (c.encoder.dimension + c.encoder.inputs);
 }
 
 /// Every kind that the batch's clients use, each on its own clients.
@@ -72,12 +75,12 @@ class MixedOperator : public EncoderOperator {
 }  // namespace
 
 Cost embed_cost(const ClientExtent& c, const RealisationExtent& r) {
-  const auto operations = encoder_family(c.encoder.kind).operations(c.encoder, r.streams, r.columns + r.inducing);
+  const auto operations = encoder_family(c.encoder.kind).operations(c.encoder, r.streams, points(r));
   return c.samples * Cost{operations.embed, point_bytes(c, r)};
 }
 
 Cost embed_adjoint_cost(const ClientExtent& c, const RealisationExtent& r) {
-  const auto operations = encoder_family(c.encoder.kind).operations(c.encoder, r.streams, r.columns + r.inducing);
+  const auto operations = encoder_family(c.encoder.kind).operations(c.encoder, r.streams, points(r));
   return c.samples * Cost{operations.adjoint, 2 * point_bytes(c, r)};
 }
 

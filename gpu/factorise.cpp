@@ -1,4 +1,4 @@
-// K(z,z) and its Cholesky factor per problem that forms its own, with the jitter policy of spec 1.4 inside the kernel.
+// K(z,z) and its Cholesky factor per (set, sample), with the jitter policy of spec 1.4 inside the kernel.
 #include "gpu/cost.hpp"
 #include "gpu/kernel_matrix.hpp"
 #include "gpu/kernels.hpp"
@@ -15,21 +15,21 @@ KOKKOS_INLINE_FUNCTION Index kernel_scratch(const Batch& b) {
 template <class D>
 void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::kernel_matrix::factorise"_label, team_policy(exec, b.problems, kernel_scratch(b)),
+      "fedpp::kernel_matrix::factorise"_label, team_policy(exec, b.factors, kernel_scratch(b)),
       FEDPP_KERNEL(const Member& member) {
-        const int problem = b.first.problem + member.league_rank();
-        if (b.factor_of(problem) != problem) return;
+        const int factor = b.first.factor + member.league_rank(), problem = b.factor_problem(factor);
+        if (problem < b.first.problem) return;  // the chunk of the set's first realisation formed it
         const int i = b.problem_realisation(problem);
-        if (batch_only && !in_mini_batch(b, f, i)) return;
+        if (batch_only && !set_in_mini_batch(b, f, i)) return;
         const int client = b.client(i);
         const Encoder& encoder = b.encoder(client);
         const int m = b.inducing(i);
         const int p = b.parameters(client);
         const double* w = weights_of(b, f, client, b.problem_sample(problem));
         const double variance = math::exp(w[p - 2]), lengthscale = math::exp(w[p - 1]);
-        const double* h = f.inducing_embedding.data() + b.inducing_embedding(problem);  // [D x M]
-        double* k = f.kzz.data() + b.factor_square(problem);                            // [M x M]
-        double* l = f.factor.data() + b.factor_square(problem);                         // [M x M]
+        const double* h = f.inducing_embedding.data() + b.inducing_embedding(factor);  // [D x M]
+        double* k = f.kzz.data() + b.factor_square(factor);                            // [M x M]
+        double* l = f.factor.data() + b.factor_square(factor);                         // [M x M]
         Scratch scratch(member, kernel_scratch(b));
         rbf_block<D>(member, encoder.dimension, variance, lengthscale, m, h, m, h, k, scratch.take(kernel_scratch(b)));
         double relative = f.base_jitter(client);
@@ -49,7 +49,7 @@ void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit,
         }
         // V = L^-1 k and the adjoint's solves are products with the inverse: several times faster than solves, and no
         // less exact here (|L^-1| is at most the root of 1 / jitter).
-        D::invert_lower(member, m, l, f.inverse.data() + b.factor_square(problem));
+        D::invert_lower(member, m, l, f.inverse.data() + b.factor_square(factor));
         if (member.team_rank() == 0) {
           double smallest = l[0];
           for (int j = 1; j < (info ? info : m); ++j) smallest = math::fmin(smallest, l[j * (m + 1)]);
@@ -66,7 +66,7 @@ void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit,
 
 }  // namespace
 
-/// h_z'h_z [M x M], Cholesky, inverse, unless another realisation's serve; reads h_z, writes K, L and L^-1.
+/// h_z'h_z [M x M], Cholesky, inverse, once a set; reads h_z, writes K, L and L^-1.
 Cost factorise_cost(const ClientExtent& c, const RealisationExtent& r) {
   if (r.shares_inducing) return {};
   const double m = r.inducing, d = c.encoder.dimension;

@@ -60,7 +60,7 @@ void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_
         const int tile = b.task_tile(task), sample = b.task_sample(task);
         if (batch_only && f.tile_scale(tile) == 0) return;
         const int i = b.tile_realisation(tile);
-        const int client = b.client(i), problem = b.problem(i) + sample;
+        const int client = b.client(i), problem = b.problem(i) + sample, factor = b.factor_of(problem);
         const Encoder& encoder = b.encoder(client);
         const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile), d = encoder.dimension;
         const int p = b.parameters(client);
@@ -84,9 +84,9 @@ void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_
         double* k = place_for<double>(entries, kept_k, scratch);
         double* v = place_for<double>(entries, kept_v, scratch);
         rbf_block<D>(member, d, variance, math::exp(w[p - 1]), m,
-                     f.inducing_embedding.data() + b.inducing_embedding(problem), n, h, k,
+                     f.inducing_embedding.data() + b.inducing_embedding(factor), n, h, k,
                      scratch.take(rbf_scratch(d, m, n)));
-        D::triangle_times(member, m, n, f.inverse.data() + b.factor_square(problem), m, k, m, v, m);
+        D::triangle_times(member, m, n, f.inverse.data() + b.factor_square(factor), m, k, m, v, m);
         team_column_sums(
             member, m, n,
             [=](int c, const double* explained) {

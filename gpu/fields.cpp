@@ -71,6 +71,8 @@ Fields make_fields(const Batch& batch, bool with_gradient) {
     f.task_embedding = doubles("task_embedding", n.task_embedding);
     f.task_tail = doubles("task_tail", n.task_tail);
     f.problem_tail = doubles("problem_tail", n.problem_tail);
+    f.set_square = doubles("set_square", n.factor_square);
+    f.set_rowsum = doubles("set_rowsum", n.problem_vector);
     f.embedding_adjoint = doubles("embedding_adjoint", n.embedding);
     f.inducing_embedding_adjoint = doubles("inducing_embedding_adjoint", n.inducing_embedding);
     f.piece_gradient = doubles("piece_gradient", n.piece_gradient);
@@ -92,17 +94,19 @@ Index field_doubles(const ClientExtent& client, const RealisationExtent& realisa
   const Index m = realisation.inducing, n = realisation.columns, s = client.samples;
   const Index d = client.encoder.dimension, inputs = client.encoder.inputs;
   const Index tiles = (n + tile_columns() - 1) / tile_columns(), streams = realisation.streams.size();
-  const Index pieces = tiles + (m + tile_columns() - 1) / tile_columns();
+  const Index own = realisation.shares_inducing ? 0 : 1;  // of what a set has once
+  const Index pieces = tiles + own * ((m + tile_columns() - 1) / tile_columns());
   const Index tokens = std::accumulate(realisation.streams.begin(), realisation.streams.end(), Index{0});
-  Index total = 1 + n * (7 + inputs) + m * (1 + inputs) + tokens * (1 + inputs) + m * m +
-                s * ((realisation.shares_inducing ? 0 : 3) * m * m + d * m + d * n +
-                     (client.precision == Precision::kMixed ? 1 : 2) * m * n + 4 * n) +
-                tiles * (m * m + m + kTileSums);
+  Index total =
+      1 + n * (7 + inputs) + m * (1 + inputs) + tokens * (1 + inputs) + m * m +
+      s * (own * (3 * m * m + d * m) + d * n + (client.precision == Precision::kMixed ? 1 : 2) * m * n + 4 * n) +
+      tiles * (m * m + m + kTileSums);
   total +=
       s * encoder_family(client.encoder.kind).workspace(client.encoder, tokens, streams, n + m, pieces, with_gradient);
   if (with_gradient)
-    total += m * m + s * (m * m + m + d * m + d * n + tiles * (m * m + 2 * m + d * m + client.encoder.tail()) +
-                          client.encoder.tail() + pieces * client.encoder.weights());
+    total += m * m + s * (m * m + 2 * m + own * (m * m + d * m) + d * n +
+                          tiles * (m * m + 2 * m + d * m + client.encoder.tail()) + client.encoder.tail() +
+                          pieces * client.encoder.weights());
   return total;
 }
 

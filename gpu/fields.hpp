@@ -42,6 +42,7 @@ struct Fields {
   // kernel matrices
   Array<double> inducing_embedding;    // [inducing_embedding] h(z)                 (embed)
   Array<double> kzz, factor, inverse;  // [factor_square] K(z,z) with jitter, L, L^-1     (factorise)
+  // of a set's first problem, which stands for all of the set
   Array<double> jitter;     // [problem]   largest relative jitter used since the fields were made (factorise)
   Array<int> info;          // [problem]   0, or 1 + index of the first pivot that failed at the largest jitter
   Array<double> pivot;      // [problem]   smallest pivot L_ii^2 of the last factorisation, or the one that failed
@@ -64,12 +65,14 @@ struct Fields {
   Array<int> step_taken;             // [client]    1 where a client has a mini-batch in this step
   Array<double> explained;           // [square]    E = I - Sigma_v
   Array<double> b_square, b_vector;  // [problem_square], [problem_vector]  L^-T E, L^-T mu_v
-  Array<double> task_square;         // [task_square]    V alpha V'
-  Array<double> task_vector;         // [task_vector]    V rho
+  Array<double> task_square;         // [task_square]    S = V alpha V', then -Phi(E S + mu_v y')
+  Array<double> task_vector;         // [task_vector]    y = V rho
   Array<double> task_rowsum;         // [task_vector]    sum_n G_mn
   Array<double> task_embedding;      // [task_embedding] sum_n G_mn h_n
   Array<double> task_tail;           // [task_tail]      by a, log r, log l
   Array<double> problem_tail;        // [problem_tail]
+  Array<double> set_square;          // [factor_square]  sum of task_square over a set
+  Array<double> set_rowsum;          // [problem_vector] sum of task_rowsum over a set, in its first problem's place
   Array<double> embedding_adjoint, inducing_embedding_adjoint;  // dJ/dh, as the embeddings
   Array<double> piece_gradient;                                 // [piece_gradient] by w~, of a piece
   Array<double> gradient;  // [weights]   dJ/dw per sample, summed over realisations

@@ -22,7 +22,8 @@ void sum_gradients(const Exec& exec, const Batch& b, const Fields& f, EncoderKin
         const auto part = [&](int k) -> const double* {
           if (k >= pieces) return partial.data() + task_offset(first + (k - pieces) * samples + sample);
           const int piece = b.client_pieces(client) + k, tile = b.piece_tile(piece);
-          if (tile >= 0 ? f.tile_scale(tile) == 0 : !in_mini_batch(b, f, b.piece_realisation(piece))) return nullptr;
+          if (tile >= 0 ? f.tile_scale(tile) == 0 : !set_in_mini_batch(b, f, b.piece_realisation(piece)))
+            return nullptr;
           return f.piece_gradient.data() + b.piece_gradient(b.piece_task(piece) + sample);
         };
         team_add_parts(member, begin, begin + kSlab < weights ? begin + kSlab : weights, pieces + further, part,

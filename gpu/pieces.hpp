@@ -5,12 +5,26 @@
 
 namespace fedpp::gpu {
 
-/// Whether a tile of the realisation, or of one that its K(z,z) serves, is in the mini-batch.
+/// Whether a tile of the realisation is in the mini-batch.
 KOKKOS_INLINE_FUNCTION bool in_mini_batch(const Batch& b, const Fields& f, int realisation) {
-  const int end = b.client_realisations(b.client(realisation) + 1), problem = b.problem(realisation);
-  for (int i = realisation; i < end && (i == realisation || b.factor_of(b.problem(i)) == problem); ++i)
-    for (int tile = b.tile_begin(i); tile < b.tile_begin(i + 1); ++tile)
-      if (f.tile_scale(tile) != 0) return true;
+  for (int tile = b.tile_begin(realisation); tile < b.tile_begin(realisation + 1); ++tile)
+    if (f.tile_scale(tile) != 0) return true;
+  return false;
+}
+
+/// The realisation behind a set's last, of the set's first realisation; not beyond `end`.
+KOKKOS_INLINE_FUNCTION int set_end(const Batch& b, int realisation, int end) {
+  const int factor = b.factor_of(b.problem(realisation));
+  int i = realisation + 1;
+  while (i < end && b.factor_of(b.problem(i)) == factor) ++i;
+  return i;
+}
+
+/// Whether a tile of the set that begins with the realisation is in the mini-batch.
+KOKKOS_INLINE_FUNCTION bool set_in_mini_batch(const Batch& b, const Fields& f, int realisation) {
+  const int end = set_end(b, realisation, b.client_realisations(b.client(realisation) + 1));
+  for (int i = realisation; i < end; ++i)
+    if (in_mini_batch(b, f, i)) return true;
   return false;
 }
 
@@ -40,7 +54,8 @@ struct Piece {
     input =
         (inducing ? f.inducing_input.data() + b.inducing_input(realisation) : f.input.data() + b.input(realisation)) +
         first * e.inputs;
-    const Index h = (inducing ? b.inducing_embedding(problem) : b.embedding(problem)) + first * e.dimension;
+    const Index h =
+        (inducing ? b.inducing_embedding(b.factor_of(problem)) : b.embedding(problem)) + first * e.dimension;
     embedding = (inducing ? f.inducing_embedding.data() : f.embedding.data()) + h;
     const auto& hbar = inducing ? f.inducing_embedding_adjoint : f.embedding_adjoint;
     adjoint = hbar.extent(0) > 0 ? hbar.data() + h : nullptr;
@@ -51,9 +66,9 @@ struct Piece {
     gradient = b.piece_gradient(task);
   }
 
-  /// Whether the mini-batch has it: a tile with a scale, or inducing points of a realisation with such a tile.
+  /// Whether the mini-batch has it: a tile with a scale, or inducing points of a set with such a tile.
   KOKKOS_INLINE_FUNCTION bool selected(const Batch& b, const Fields& f) const {
-    return tile >= 0 ? f.tile_scale(tile) != 0 : in_mini_batch(b, f, realisation);
+    return tile >= 0 ? f.tile_scale(tile) != 0 : set_in_mini_batch(b, f, realisation);
   }
 };
 

@@ -248,9 +248,10 @@ TEST(MixedPrecision, stays_near_the_reference_in_double) {
   }
 }
 
-/// Realisations with equal inducing points share K(z,z) and its factor: one is formed, and no bit tells. In a
-/// mini-batch without the realisation that forms it, too.
-TEST(SharedInducingPoints, leave_every_bit_as_it_is) {
+/// Realisations with equal inducing points share h(z), K(z,z), its factor and what the adjoint does with them. V and
+/// the moments are the same bits as without that; the gradient, added up in another order, is the same number, and the
+/// same bits for any chunks. In a mini-batch without the set's first realisation, too.
+TEST(SharedInducingPoints, give_what_realisations_of_their_own_give) {
   RandomClients random(4);
   const Kernel rbf{false, 1, 100, {}}, wide{true, 32, 100, {}, true};
   std::vector<reference::Client> clients{
@@ -262,13 +263,15 @@ TEST(SharedInducingPoints, leave_every_bit_as_it_is) {
     for (const bool mini_batch : {false, true}) {
       SCOPED_TRACE(name + (mini_batch ? ", mini-batch" : ""));
       const test::DenseChoice choice(name);
-      const DeviceBatch apart(clients), shared(clients, gpu::Precision::kDouble, true);
+      const DeviceBatch apart(clients), shared(clients, gpu::Precision::kDouble, true),
+          by_chunks(clients, gpu::Precision::kDouble, true);
       EXPECT_EQ(apart.batch.lengths.factor_square, 3 * 81 + 3 * (3 * 17 * 17 + 81));
       EXPECT_EQ(shared.batch.lengths.factor_square, 81 + 3 * (17 * 17 + 81));
-      for (const DeviceBatch* device : {&apart, &shared}) {
+      EXPECT_EQ(shared.batch.lengths.inducing_embedding, 9 + 3 * 32 * (17 + 9));
+      const auto step = [&](const DeviceBatch& device, const std::vector<gpu::Batch>& chunks) {
         const gpu::Exec exec;
-        const auto& b = device->batch;
-        const auto& f = device->fields;
+        const auto& b = device.batch;
+        const auto& f = device.fields;
         if (mini_batch) {
           std::vector<double> scale(b.tiles, 1);
           std::vector<int> realisation;
@@ -277,15 +280,20 @@ TEST(SharedInducingPoints, leave_every_bit_as_it_is) {
             if (realisation[tile] == 0 || realisation[tile] == 3) scale[tile] = 0;
           Kokkos::deep_copy(f.tile_scale, gpu::to_device<double>("scale", scale));
         }
-        for (const gpu::Batch& chunk : gpu::chunks_of(b, /*thread_bytes=*/1e-6)) {
-          gpu::embed(exec, chunk, f, *device->encoder, mini_batch);
+        for (const gpu::Batch& chunk : chunks) {
+          gpu::embed(exec, chunk, f, *device.encoder, mini_batch);
           gpu::factorise(exec, chunk, f, gpu::kJitterLimit, mini_batch);
           gpu::features(exec, chunk, f, mini_batch);
         }
         gpu::augment(exec, b, f);
-        gpu::adjoint(exec, b, gpu::chunks_of(b, 1e-6), f, *device->encoder);
-      }
-      EXPECT_EQ(test::host(apart.fields.gradient), test::host(shared.fields.gradient));
+        gpu::adjoint(exec, b, chunks, f, *device.encoder);
+      };
+      step(apart, {apart.batch});
+      step(shared, {shared.batch});
+      step(by_chunks, gpu::chunks_of(by_chunks.batch, /*thread_bytes=*/1e-6));
+      const auto gradient = test::host(shared.fields.gradient);
+      test::expect_close(gradient, test::host(apart.fields.gradient), 1e-12, "dJ/dw");
+      EXPECT_EQ(gradient, test::host(by_chunks.fields.gradient));
       if (!mini_batch) {
         EXPECT_EQ(test::host(apart.fields.v), test::host(shared.fields.v));
         EXPECT_EQ(test::host(apart.fields.variance), test::host(shared.fields.variance));
