@@ -381,25 +381,26 @@ void embed(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOp
 
 void adjoint(const Exec& exec, const Batch& batch, const std::vector<Batch>& chunks, const Fields& fields,
              EncoderOperator& encoder, const Alignment* alignment) {
-  const auto by_encoder = [&](const Batch& part) {
+  const auto by_encoder = [&](const Batch& part, const Fields& its) {
     const Region region("fedpp::embed_adjoint");
-    encoder.adjoint(exec, part, fields);
+    encoder.adjoint(exec, part, its);
   };
   const bool at_once = alignment || !encoder.by_chunks();
   for (const Batch& chunk : std::views::reverse(chunks)) {
+    const Fields own = adjoint_fields(fields, chunk, /*with_columns=*/!at_once);
     with_dense([&]<class D>() {
-      explain<D>(exec, chunk, fields);
-      prepare<D>(exec, chunk, fields);
-      with_precision(chunk, [&]<class Real>() { tiles<D, Real>(exec, chunk, fields); });
-      add_tiles(exec, chunk, fields);
-      couple<D>(exec, chunk, fields);
-      add_set(exec, chunk, fields);
-      finish<D>(exec, chunk, fields);
+      explain<D>(exec, chunk, own);
+      prepare<D>(exec, chunk, own);
+      with_precision(chunk, [&]<class Real>() { tiles<D, Real>(exec, chunk, own); });
+      add_tiles(exec, chunk, own);
+      couple<D>(exec, chunk, own);
+      add_set(exec, chunk, own);
+      finish<D>(exec, chunk, own);
     });
-    if (!at_once) by_encoder(chunk);
+    if (!at_once) by_encoder(chunk, own);
   }
   if (alignment) align(exec, batch, fields, *alignment);
-  if (at_once) by_encoder(batch);
+  if (at_once) by_encoder(batch, fields);
   encoder.collect(exec, batch, fields);
   collect(exec, batch, fields);
 }

@@ -8,8 +8,10 @@ namespace fedpp::gpu {
 
 namespace {
 
+// Per team: what rbf_block needs, and then L [M x M].
 KOKKOS_INLINE_FUNCTION Index kernel_scratch(const Batch& b) {
-  return rbf_scratch(b.most_width, b.most_inducing, b.most_inducing);
+  const Index m = b.most_inducing, block = rbf_scratch(b.most_width, b.most_inducing, b.most_inducing);
+  return block > m * m ? block : m * m;
 }
 
 template <class D>
@@ -29,9 +31,9 @@ void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit,
         const double variance = math::exp(w[p - 2]), lengthscale = math::exp(w[p - 1]);
         const double* h = f.inducing_embedding.data() + b.inducing_embedding(factor);  // [D x M]
         double* k = f.kzz.data() + b.factor_square(factor);                            // [M x M]
-        double* l = f.factor.data() + b.factor_square(factor);                         // [M x M]
         Scratch scratch(member, kernel_scratch(b));
-        rbf_block<D>(member, encoder.dimension, variance, lengthscale, m, h, m, h, k, scratch.take(kernel_scratch(b)));
+        double* l = scratch.take(kernel_scratch(b));  // [M x M]
+        rbf_block<D>(member, encoder.dimension, variance, lengthscale, m, h, m, h, k, l);
         double relative = f.base_jitter(client);
         int info = 0;
         for (;;) {
@@ -66,11 +68,11 @@ void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit,
 
 }  // namespace
 
-/// h_z'h_z [M x M], Cholesky, inverse, once a set; reads h_z, writes K, L and L^-1.
+/// h_z'h_z [M x M], Cholesky, inverse, once a set; reads h_z, writes K and L^-1.
 Cost factorise_cost(const ClientExtent& c, const RealisationExtent& r) {
   if (r.shares_inducing) return {};
   const double m = r.inducing, d = c.encoder.dimension;
-  return c.samples * Cost{d * m * m + 2 * m * m * m / 3, 8 * (d * m + 3 * m * m)};
+  return c.samples * Cost{d * m * m + 2 * m * m * m / 3, 8 * (d * m + 2 * m * m)};
 }
 
 void factorise(const Exec& exec, const Batch& batch, const Fields& fields, double jitter_limit, bool batch_only) {

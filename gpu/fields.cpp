@@ -36,7 +36,6 @@ Fields make_fields(const Batch& batch, bool with_gradient) {
   Kokkos::deep_copy(f.tile_scale, 1.0);
   f.inducing_embedding = doubles("inducing_embedding", n.inducing_embedding);
   f.kzz = doubles("kzz", n.factor_square);
-  f.factor = doubles("factor", n.factor_square);
   f.inverse = doubles("inverse", n.factor_square);
   f.jitter = Array<double>("jitter", batch.problems);
   f.info = Array<int>("info", batch.problems);
@@ -90,6 +89,23 @@ Fields make_fields(const Batch& batch, bool with_gradient) {
   return f;
 }
 
+Fields adjoint_fields(const Fields& fields, const Batch& chunk, bool with_columns) {
+  Fields f = fields;
+  if (!kHostBackend || chunk.problems == 0) return f;
+  const auto begin_at = [](Array<double>& array, Index first) {
+    array = Array<double>(array.data() - first, array.extent(0));
+  };
+  const auto& first = chunk.first;
+  begin_at(f.explained, chunk.square(first.realisation));
+  begin_at(f.b_square, chunk.problem_square(first.problem));
+  if (chunk.tasks > 0) {
+    begin_at(f.task_square, chunk.task_square(first.task));
+    begin_at(f.task_embedding, chunk.task_embedding(first.task));
+  }
+  if (with_columns) begin_at(f.embedding_adjoint, chunk.embedding(first.problem));
+  return f;
+}
+
 Index field_doubles(const ClientExtent& client, const RealisationExtent& realisation, bool with_gradient) {
   const Index m = realisation.inducing, n = realisation.columns, s = client.samples;
   const Index d = client.encoder.dimension, inputs = client.encoder.inputs;
@@ -99,7 +115,7 @@ Index field_doubles(const ClientExtent& client, const RealisationExtent& realisa
   const Index tokens = std::accumulate(realisation.streams.begin(), realisation.streams.end(), Index{0});
   Index total =
       1 + n * (7 + inputs) + m * (1 + inputs) + tokens * (1 + inputs) + m * m +
-      s * (own * (3 * m * m + d * m) + d * n + (client.precision == Precision::kMixed ? 1 : 2) * m * n + 4 * n) +
+      s * (own * (2 * m * m + d * m) + d * n + (client.precision == Precision::kMixed ? 1 : 2) * m * n + 4 * n) +
       tiles * (m * m + m + kTileSums);
   total +=
       s * encoder_family(client.encoder.kind).workspace(client.encoder, tokens, streams, n + m, pieces, with_gradient);

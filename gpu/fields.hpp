@@ -40,8 +40,8 @@ struct Fields {
   Array<double> rate, offset;   // [client]    m, nu                             (update_rate, update_offset)
   Array<double> offset_center;  // [client]    mean of nu's prior, where update_offset() gets one; starts at 0
   // kernel matrices
-  Array<double> inducing_embedding;    // [inducing_embedding] h(z)                 (embed)
-  Array<double> kzz, factor, inverse;  // [factor_square] K(z,z) with jitter, L, L^-1     (factorise)
+  Array<double> inducing_embedding;  // [inducing_embedding] h(z)                 (embed)
+  Array<double> kzz, inverse;        // [factor_square] K(z,z) with jitter, L^-1        (factorise)
   // of a set's first problem, which stands for all of the set
   Array<double> jitter;     // [problem]   largest relative jitter used since the fields were made (factorise)
   Array<int> info;          // [problem]   0, or 1 + index of the first pivot that failed at the largest jitter
@@ -104,6 +104,10 @@ void with_precision(const Batch& batch, const F& f) {
 
 /// Allocates what prediction and E-steps need; with_gradient adds the adjoint's arrays. q(v) = N(0, I), tile_scale = 1.
 Fields make_fields(const Batch& batch, bool with_gradient);
+
+/// The arrays as the adjoint of a chunk has them: on a host those that nobody reads after it begin where the first
+/// chunk's do, so that one chunk after another writes what is in a cache. `with_columns`: dJ/dh at columns, too.
+Fields adjoint_fields(const Fields& fields, const Batch& chunk, bool with_columns);
 
 /// Doubles that make_fields allocates for a realisation with M inducing points and n columns of a client with S
 /// samples, embedding size D and P weights (an upper bound; spec of the work space's budget).

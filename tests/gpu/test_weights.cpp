@@ -209,7 +209,7 @@ TEST(SelectBatch, features_and_factors_outside_the_mini_batch_are_left_alone) {
   const DeviceBatch device(tiled_clients({{2, 2, 2, 2}}, kDeep, 1));
   const gpu::Exec exec;
   device.forward();
-  const auto factor = host(device.fields.factor), v = host(device.fields.v), variance = host(device.fields.variance);
+  const auto inverse = host(device.fields.inverse), v = host(device.fields.v), variance = host(device.fields.variance);
   gpu::select_batch(exec, device.batch, device.fields, {1, 1, 1, 0}, 1, 1);
   auto weights = host(device.fields.weights);
   for (double& w : weights) w += 0.1;
@@ -225,7 +225,7 @@ TEST(SelectBatch, features_and_factors_outside_the_mini_batch_are_left_alone) {
     }
     return parts;
   };
-  EXPECT_EQ(changed(factor, host(device.fields.factor)), 1);
+  EXPECT_EQ(changed(inverse, host(device.fields.inverse)), 1);
   EXPECT_EQ(changed(v, host(device.fields.v)), 1);
   EXPECT_EQ(changed(variance, host(device.fields.variance)), 1);
 }
@@ -366,7 +366,14 @@ TEST(Jitter, is_raised_until_the_factorisation_succeeds_and_reported) {
       const DeviceBatch device({coincident(kernel, 1)});
       device.forward();
       for (const int info : host(device.fields.info)) EXPECT_EQ(info, 0);
-      const auto jitter = host(device.fields.jitter), kzz = host(device.fields.kzz), l = host(device.fields.factor);
+      const auto jitter = host(device.fields.jitter), kzz = host(device.fields.kzz);
+      const auto inverted = host(device.fields.inverse);
+      reference::Matrix inverse(20, 20), identity(20, 20);
+      for (std::size_t i = 0; i < 20; ++i) {
+        for (std::size_t j = 0; j < 20; ++j) inverse(i, j) = inverted[i + 20 * j];
+        identity(i, i) = 1;
+      }
+      const auto l = reference::forward_substitution(inverse, identity);
       EXPECT_GE(jitter[0], 1e-12);
       EXPECT_LE(jitter[0], gpu::kJitterLimit);
       const auto weights = host(device.fields.weights);
@@ -376,8 +383,7 @@ TEST(Jitter, is_raised_until_the_factorisation_succeeds_and_reported) {
             << "the jitter reported is the one in K";
         for (int j = 0; j <= i; ++j) {
           double sum = 0;
-          for (int k = 0; k <= j; ++k)
-            sum += l[static_cast<std::size_t>(i + 20 * k)] * l[static_cast<std::size_t>(j + 20 * k)];
+          for (int k = 0; k <= j; ++k) sum += l(i, k) * l(j, k);
           EXPECT_NEAR(sum, kzz[static_cast<std::size_t>(i + 20 * j)], 1e-12 * variance);
         }
       }
