@@ -7,10 +7,13 @@
 
 namespace fedpp::bench {
 
-/// One client: `realisations` latent functions of `events` distinct times and `nodes` quadrature nodes each on [0,
-/// 100], M inducing points. With a history encoder, every realisation's events are one stream, its nodes between them.
+/// One client: `realisations` latent functions of `events` distinct times and `nodes` quadrature nodes each, M inducing
+/// points. All are observed on [0, 100], so that they share K(z,z), or with `own_windows` each a little longer than the
+/// one before it, up to there. With a history encoder, every realisation's events are one stream, its nodes between
+/// them.
 struct Shape {
   int realisations = 1, events = 15'000, nodes = 200, inducing = 50, samples = 1;
+  bool own_windows = false;
 };
 
 model::Client make_client(const Shape& shape, const std::string& encoder, int width = 32);

@@ -85,10 +85,11 @@ struct NamedShape {
   bench::Shape shape;
 };
 constexpr NamedShape kShapes[] = {
-    {"pooled_M50", {1, 15'000, 200, 50, 1}},        // workload (a), a large client
-    {"pooled_M50_small", {1, 3'500, 200, 50, 1}},   // workload (a), a usual one
-    {"pooled_M100", {1, 15'000, 400, 100, 1}},      //
-    {"per_sequence_M32_S8", {100, 60, 64, 32, 8}},  // a client of workload (b)
+    {"pooled_M50", {1, 15'000, 200, 50, 1}},                          // workload (a), a large client
+    {"pooled_M50_small", {1, 3'500, 200, 50, 1}},                     // workload (a), a usual one
+    {"pooled_M100", {1, 15'000, 400, 100, 1}},                        //
+    {"per_sequence_M32_S8", {100, 60, 64, 32, 8}},                    // lists over one window
+    {"per_sequence_M32_S8_own_windows", {100, 60, 64, 32, 8, true}},  // a client of workload (b)
 };
 
 void step(benchmark::State& state, const NamedShape& shape, const Step& step, gpu::Precision precision) {

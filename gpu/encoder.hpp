@@ -50,12 +50,12 @@ Encoder make_encoder(const EncoderShape& shape);
 class EncoderOperator {
  public:
   virtual ~EncoderOperator() = default;
-  /// fields.embedding [D x (N+Q)] and fields.inducing_embedding [D x M] of every problem, from fields.weights. Tiles
-  /// with tile_scale = 0 are skipped where `batch_only`.
+  /// fields.embedding [D x (N+Q)] of every problem and fields.inducing_embedding [D x M] of every factor, from
+  /// fields.weights. Tiles with tile_scale = 0 are skipped where `batch_only`.
   virtual void embed(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only) = 0;
   /// fields.gradient [weights() of each (client, sample)] from fields.embedding_adjoint and
-  /// fields.inducing_embedding_adjoint, over the tiles of the mini-batch and the inducing points of realisations that
-  /// have one; embed() came before with the same weights. The adjoints given may be overwritten. Complete after
+  /// fields.inducing_embedding_adjoint, over the tiles of the mini-batch and the inducing points of sets that have one;
+  /// embed() came before with the same weights. The adjoints given may be overwritten. Complete after
   /// collect().
   virtual void adjoint(const Exec& exec, const Batch& batch, const Fields& fields) = 0;
   /// What adjoint() leaves to the end: sums over a client's realisations, where it goes by chunks.

@@ -108,6 +108,10 @@ class Engine(unittest.TestCase):
         self.assertEqual({run.levels["a"] for run in self.experiment("", None, {"a": ["y"]}).runs()}, {"y"})
         with self.assertRaisesRegex(SystemExit, "a has no level 'z'; there are x, y"):
             self.experiment("", None, {"a": ["z"]})
+        with self.assertRaisesRegex(SystemExit, "--only c: e has data, a, b"):
+            self.experiment("", None, {"c": ["x"]})
+        with self.assertRaisesRegex(SystemExit, "no data set 'tiny'; there are .*tiny/population"):
+            self.experiment("", None, {"data": ["tiny"]})
 
     def test_settings_of_a_run(self):
         run = {r.key: r for r in self.experiment().runs()}
@@ -230,6 +234,8 @@ class Engine(unittest.TestCase):
         (self.folder / "e" / "experiment.toml").write_text('title = "t"\ncommand = ["../e/check.py"]\n')
         self.assertEqual(self.main(), 1)
         self.assertEqual((self.folder / "out" / "e" / "results.csv").read_text(), "a")
+        with self.assertRaisesRegex(SystemExit, "no --table"):
+            self.main("--table")
 
     def test_task_out_of_range(self):
         for text in ["4/3", "0/3", "x/3", "3"]:

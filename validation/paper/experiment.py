@@ -53,9 +53,11 @@ class DataSet:
 
     def __init__(self, name):
         self.name = name
-        known = entry = read_toml(HERE / "datasets.toml")
-        for part in name.split("/"):
-            entry = entry[part]
+        known = read_toml(HERE / "datasets.toml")
+        entries = {f"{group}/{name}": entry for group, named in known.items() if group != "common" for name, entry in named.items()}
+        if name not in entries:
+            sys.exit(f"no data set '{name}'; there are {', '.join(entries)}")
+        entry = entries[name]
         self.entry, self.deck, self.types = entry, (HERE / entry["deck"]).resolve(), entry.get("types", 1)
         self.settings = flat(merged(known["common"].get(entry.get("common"), {}), entry.get("settings", {})))
         self.folder = running.ROOT / entry["here"] if "here" in entry else running.DATA / entry.get("folder", "")
@@ -163,6 +165,8 @@ class Experiment:
             if unknown:
                 sys.exit(f"{name}: {axis} has no level '{unknown[0]}'; there are {', '.join(levels)}")
             self.axes[axis] = {label: levels[label] for label in chosen}
+        if unknown := set(only or {}) - {"data", *self.axes}:
+            sys.exit(f"--only {unknown.pop()}: {name} has {', '.join(['data', *self.axes])}")
 
     def rows_with(self, rows, data, levels):
         """(levels, seed, row) of a data set's runs with these levels. A level BY_VALIDATION is, seed by seed, that of the axis' levels in `choose`

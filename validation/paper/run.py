@@ -111,6 +111,8 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"results{'-full' if options.full else ''}.csv"
     if experiment.command:
+        if options.table or options.task or options.only:
+            sys.exit(f"{experiment.name} is one check as a whole: it has no --table, --task or --only")
         return run_command(options, experiment, target)
     if not options.table:
         chosen = Experiment(options.experiment, size, options.seeds, chosen_levels(options.only))
