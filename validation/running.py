@@ -23,6 +23,8 @@ def arguments(description, positional=None, **more):
     for name, (kind, default, text) in more.items():
         if kind is bool:
             parser.add_argument("--" + name, action="store_true", help=text)
+        elif kind is list:
+            parser.add_argument("--" + name, action="append", default=default, help=f"{text} (may be repeated)")
         else:
             parser.add_argument("--" + name, type=kind, default=default, help=f"{text} (default: {default})")
     chosen = parser.parse_args()

@@ -106,6 +106,11 @@ class Engine(unittest.TestCase):
         self.assertEqual([run.key for run in self.experiment("quick", 1).runs()],
                          [("tiny/population", "x", "q", 1), ("tiny/population", "y", "q", 1)])
         self.assertEqual({run.levels["a"] for run in self.experiment("", None, {"a": ["y"]}).runs()}, {"y"})
+        self.assertEqual(command.chosen_levels(["a=x,y", "data=d"]), {"a": ["x", "y"], "data": ["d"]})
+        with self.assertRaisesRegex(SystemExit, "--only a=y: a was given before"):
+            command.chosen_levels(["a=x", "a=y"])
+        with self.assertRaisesRegex(SystemExit, "--only a: give AXIS=LEVEL"):
+            command.chosen_levels(["a"])
         with self.assertRaisesRegex(SystemExit, "a has no level 'z'; there are x, y"):
             self.experiment("", None, {"a": ["z"]})
         with self.assertRaisesRegex(SystemExit, "--only c: e has data, a, b"):

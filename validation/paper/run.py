@@ -7,7 +7,7 @@
   run.py aggregation --full            the size that its README states
   run.py aggregation --task 3/20       only trains every 20th run from the 3rd, as one of 20 tasks of a job array
   run.py aggregation --table           only gathers what is there
-  run.py heterogeneous --only model=LSTM,attention
+  run.py heterogeneous --only model=LSTM,attention --only data=chronological/amazon
 
 Runs lie in OUT/runs by data set and settings, shared by all experiments. See README.md."""
 import os
@@ -29,7 +29,7 @@ def parse():
         __doc__, positional=("experiment", EXPERIMENTS, "folder here"),
         seeds=(int, 0, "seeds 1 to this; 0: as the experiment says"), quick=(bool, False, "the size of the test suite"),
         full=(bool, False, "the whole size"), task=(str, "", "N/M: train the Nth of M parts, gather nothing"),
-        table=(bool, False, "train nothing"), update=(bool, False, "go on from the repository's results and write them anew"), only=(str, "", "AXIS=LEVEL[,LEVEL] or data=NAME[,NAME]: train only these"),
+        table=(bool, False, "train nothing"), update=(bool, False, "go on from the repository's results and write them anew"), only=(list, [], "AXIS=LEVEL[,LEVEL] or data=NAME[,NAME]: train only these"),
         launch=(str, "", "words before the program, as 'srun -n 4'"))
     if options.quick and options.full:
         sys.exit("--quick and --full: choose one")
@@ -46,11 +46,17 @@ def part(text):
     return int(number) - 1, int(parts)
 
 
-def chosen_levels(text):
-    axis, equals, labels = text.partition("=")
-    if text and not equals:
-        sys.exit(f"--only {text}: give AXIS=LEVEL[,LEVEL]")
-    return {axis: labels.split(",")} if text else None
+def chosen_levels(texts):
+    """["model=LSTM,decay", "data=a"] -> {"model": ["LSTM", "decay"], "data": ["a"]}."""
+    chosen = {}
+    for text in texts:
+        axis, equals, labels = text.partition("=")
+        if not equals:
+            sys.exit(f"--only {text}: give AXIS=LEVEL[,LEVEL]")
+        if axis in chosen:
+            sys.exit(f"--only {text}: {axis} was given before; put its levels behind one another, with commas")
+        chosen[axis] = labels.split(",")
+    return chosen
 
 
 def train(options, experiment, rows):
