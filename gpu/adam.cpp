@@ -1,18 +1,20 @@
 #include "gpu/adam.hpp"
 
+#include "gpu/arrays.hpp"
 #include "gpu/divergence.hpp"
 #include "gpu/team.hpp"
 
 namespace fedpp::gpu {
 
 AdamState make_adam_state(const Batch& batch) {
-  const auto n = static_cast<std::size_t>(batch.lengths.posterior);
   AdamState state;
+  ArraySet<double> doubles;
   for (auto* a : {&state.prior_mean, &state.prior_sd, &state.learning_rate, &state.raw, &state.first_mean,
                   &state.second_mean, &state.first_raw, &state.second_raw})
-    *a = Array<double>("adam", n);
+    doubles.zeros("adam", *a, batch.lengths.posterior);
+  doubles.zeros("divergence", state.divergence, batch.clients);
+  doubles.make("adam");
   state.steps = Array<std::int64_t>("steps", batch.clients);
-  state.divergence = Array<double>("divergence", batch.clients);
   return state;
 }
 

@@ -255,7 +255,7 @@ void add_set(const Exec& exec, const Batch& b, const Fields& f) {
         if (f.step_taken(client) == 0) return;
         const int chunk_end = b.first.realisation + b.realisations;
         const int begin = begins > b.first.realisation ? begins : b.first.realisation;
-        const int set_ends = set_end(b, begins, b.client_realisations(client + 1));
+        const int set_ends = b.set_end(begins);
         if (set_ends == begins + 1) return;  // finish() reads the realisation's own
         const int end = set_ends < chunk_end ? set_ends : chunk_end;
         const auto add = [&](Index entries, const Array<double>& array, const Array<Index>& offset, double* to) {
@@ -299,7 +299,7 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
         const double* kzz = f.kzz.data() + b.factor_square(factor);
         const double* hz = f.inducing_embedding.data() + b.inducing_embedding(factor);
         double* hbar = f.inducing_embedding_adjoint.data() + b.inducing_embedding(factor);  // [D x M]
-        const bool alone = set_end(b, i, b.client_realisations(client + 1)) == i + 1;
+        const bool alone = b.set_end(i) == i + 1;
         const int task = alone ? b.tile_task(b.tile_begin(i)) + b.problem_sample(problem) : 0;
         const double* inner =
             alone ? f.task_square.data() + b.task_square(task) : f.set_square.data() + b.factor_square(factor);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gpu/arrays.hpp"
 #include "gpu/attention_work.hpp"
 #include "gpu/encoders.hpp"
 
@@ -43,13 +44,15 @@ void lay_out_blocks(const Batch& batch, const std::vector<Encoder>& encoders, bo
   }
   client_tasks.resize(batch.clients + 1, static_cast<int>(task_block.size()));
   k.tasks = static_cast<int>(task_block.size());
-  k.block_stream = to_device<int>("block_stream", block_stream);
-  k.block_first = to_device<int>("block_first", block_first);
-  k.task_block = to_device<int>("token_task_block", task_block);
-  k.task_sample = to_device<int>("token_task_sample", task_sample);
-  k.client_tasks = to_device<int>("token_client_tasks", client_tasks);
+  ArraySet<int> ints;
+  ints.upload("block_stream", k.block_stream, block_stream);
+  ints.upload("block_first", k.block_first, block_first);
+  ints.upload("token_task_block", k.task_block, task_block);
+  ints.upload("token_task_sample", k.task_sample, task_sample);
+  ints.upload("token_client_tasks", k.client_tasks, client_tasks);
   k.task_gradient = to_device<Index>("token_gradient_offset", task_gradient);
-  k.slot_stream = to_device<int>("slot_stream", slot_stream);
+  ints.upload("slot_stream", k.slot_stream, slot_stream);
+  ints.make("token_blocks");
   if (with_gradient) k.gradient = Array<double>("token_gradient", static_cast<std::size_t>(gradient));
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "gpu/arrays.hpp"
+
 namespace fedpp::gpu {
 
 int tile_columns() { return kHostBackend ? 256 : 64; }
@@ -160,6 +162,11 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
     tile_begin.push_back(static_cast<int>(tile_realisation.size()));
     batch.most_inducing = std::max(batch.most_inducing, r.inducing);
   }
+  Ints set_end(realisations.size());
+  for (int i = static_cast<int>(realisations.size()) - 1; i >= 0; --i) {
+    const bool goes_on = i + 1 < static_cast<int>(realisations.size()) && realisations[i + 1].shares_inducing;
+    set_end[i] = goes_on ? set_end[i + 1] : i + 1;
+  }
   while (client_tiles.size() <= clients.size()) {
     client_tiles.push_back(static_cast<int>(tile_realisation.size()));
     client_realisations.push_back(static_cast<int>(realisations.size()));
@@ -176,67 +183,70 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
   batch.piece_tasks = static_cast<int>(piece_of_task.size());
   batch.streams = static_cast<int>(stream_tokens.size());
 
-  const auto ints = [](const char* label, const Ints& host) { return to_device<int>(label, host); };
-  const auto offsets = [](const char* label, const Offsets& host) { return to_device<Index>(label, host); };
-  batch.samples = ints("samples", samples);
-  batch.parameters = ints("parameters", parameters);
   batch.encoder = to_device<Encoder>("encoder", encoders);
-  batch.weights = offsets("weights", weights);
-  batch.posterior = offsets("posterior", posterior);
-  batch.client_tiles = ints("client_tiles", client_tiles);
-  batch.client_realisations = ints("client_realisations", client_realisations);
-  batch.client = ints("client", client);
-  batch.inducing = ints("inducing", inducing);
-  batch.columns = ints("columns", columns);
-  batch.problem = ints("problem", first_problem);
-  batch.tile_begin = ints("tile_begin", tile_begin);
-  batch.column = offsets("column", column);
-  batch.vector = offsets("vector", vector);
-  batch.square = offsets("square", square);
-  batch.problem_realisation = ints("problem_realisation", problem_realisation);
-  batch.problem_sample = ints("problem_sample", problem_sample);
-  batch.matrix = offsets("matrix", matrix);
-  batch.embedding = offsets("embedding", embedding);
-  batch.factor_of = ints("factor_of", factor_of);
-  batch.factor_problem = ints("factor_problem", factor_problem);
-  batch.inducing_embedding = offsets("inducing_embedding", inducing_embedding);
-  batch.factor_square = offsets("factor_square", factor_square);
-  batch.problem_square = offsets("problem_square", problem_square);
-  batch.problem_vector = offsets("problem_vector", problem_vector);
-  batch.problem_column = offsets("problem_column", problem_column);
-  batch.problem_point = offsets("problem_point", problem_point);
-  batch.problem_slot = offsets("problem_slot", problem_slot);
-  batch.problem_tail = offsets("problem_tail", problem_tail);
-  batch.tile_realisation = ints("tile_realisation", tile_realisation);
-  batch.tile_first = ints("tile_first", tile_first);
-  batch.tile_columns = ints("tile_columns", tile_size);
-  batch.tile_task = ints("tile_task", tile_task);
-  batch.tile_square = offsets("tile_square", tile_square);
-  batch.tile_vector = offsets("tile_vector", tile_vector);
-  batch.task_tile = ints("task_tile", task_tile);
-  batch.task_sample = ints("task_sample", task_sample);
-  batch.task_square = offsets("task_square", task_square);
-  batch.task_vector = offsets("task_vector", task_vector);
-  batch.task_embedding = offsets("task_embedding", task_embedding);
-  batch.task_tail = offsets("task_tail", task_tail);
-  batch.client_pieces = ints("client_pieces", client_pieces);
-  batch.input = offsets("input", input);
-  batch.inducing_input = offsets("inducing_input", inducing_input);
-  batch.slot = offsets("slot", slot);
-  batch.piece_realisation = ints("piece_realisation", piece_realisation);
-  batch.piece_tile = ints("piece_tile", piece_tile);
-  batch.piece_first = ints("piece_first", piece_first);
-  batch.piece_points = ints("piece_points", piece_points);
-  batch.piece_task = ints("piece_task", piece_task);
-  batch.piece_of_task = ints("piece_of_task", piece_of_task);
-  batch.piece_sample = ints("piece_sample", piece_sample);
-  batch.piece_gradient = offsets("piece_gradient", piece_gradient);
-  batch.stream_begin = ints("stream_begin", stream_begin);
-  batch.stream_realisation = ints("stream_realisation", stream_realisation);
-  batch.stream_tokens = ints("stream_tokens", stream_tokens);
-  batch.stream_slot = ints("stream_slot", stream_slot);
-  batch.stream_token = offsets("stream_token", stream_token);
-  batch.stream_input = offsets("stream_input", stream_input);
+  ArraySet<int> ints;
+  ArraySet<Index> offsets;
+  ints.upload("samples", batch.samples, samples);
+  ints.upload("parameters", batch.parameters, parameters);
+  offsets.upload("weights", batch.weights, weights);
+  offsets.upload("posterior", batch.posterior, posterior);
+  ints.upload("client_tiles", batch.client_tiles, client_tiles);
+  ints.upload("client_realisations", batch.client_realisations, client_realisations);
+  ints.upload("client", batch.client, client);
+  ints.upload("inducing", batch.inducing, inducing);
+  ints.upload("columns", batch.columns, columns);
+  ints.upload("problem", batch.problem, first_problem);
+  ints.upload("set_end", batch.set_end, set_end);
+  ints.upload("tile_begin", batch.tile_begin, tile_begin);
+  offsets.upload("column", batch.column, column);
+  offsets.upload("vector", batch.vector, vector);
+  offsets.upload("square", batch.square, square);
+  ints.upload("problem_realisation", batch.problem_realisation, problem_realisation);
+  ints.upload("problem_sample", batch.problem_sample, problem_sample);
+  offsets.upload("matrix", batch.matrix, matrix);
+  offsets.upload("embedding", batch.embedding, embedding);
+  ints.upload("factor_of", batch.factor_of, factor_of);
+  ints.upload("factor_problem", batch.factor_problem, factor_problem);
+  offsets.upload("inducing_embedding", batch.inducing_embedding, inducing_embedding);
+  offsets.upload("factor_square", batch.factor_square, factor_square);
+  offsets.upload("problem_square", batch.problem_square, problem_square);
+  offsets.upload("problem_vector", batch.problem_vector, problem_vector);
+  offsets.upload("problem_column", batch.problem_column, problem_column);
+  offsets.upload("problem_point", batch.problem_point, problem_point);
+  offsets.upload("problem_slot", batch.problem_slot, problem_slot);
+  offsets.upload("problem_tail", batch.problem_tail, problem_tail);
+  ints.upload("tile_realisation", batch.tile_realisation, tile_realisation);
+  ints.upload("tile_first", batch.tile_first, tile_first);
+  ints.upload("tile_columns", batch.tile_columns, tile_size);
+  ints.upload("tile_task", batch.tile_task, tile_task);
+  offsets.upload("tile_square", batch.tile_square, tile_square);
+  offsets.upload("tile_vector", batch.tile_vector, tile_vector);
+  ints.upload("task_tile", batch.task_tile, task_tile);
+  ints.upload("task_sample", batch.task_sample, task_sample);
+  offsets.upload("task_square", batch.task_square, task_square);
+  offsets.upload("task_vector", batch.task_vector, task_vector);
+  offsets.upload("task_embedding", batch.task_embedding, task_embedding);
+  offsets.upload("task_tail", batch.task_tail, task_tail);
+  ints.upload("client_pieces", batch.client_pieces, client_pieces);
+  offsets.upload("input", batch.input, input);
+  offsets.upload("inducing_input", batch.inducing_input, inducing_input);
+  offsets.upload("slot", batch.slot, slot);
+  ints.upload("piece_realisation", batch.piece_realisation, piece_realisation);
+  ints.upload("piece_tile", batch.piece_tile, piece_tile);
+  ints.upload("piece_first", batch.piece_first, piece_first);
+  ints.upload("piece_points", batch.piece_points, piece_points);
+  ints.upload("piece_task", batch.piece_task, piece_task);
+  ints.upload("piece_of_task", batch.piece_of_task, piece_of_task);
+  ints.upload("piece_sample", batch.piece_sample, piece_sample);
+  offsets.upload("piece_gradient", batch.piece_gradient, piece_gradient);
+  ints.upload("stream_begin", batch.stream_begin, stream_begin);
+  ints.upload("stream_realisation", batch.stream_realisation, stream_realisation);
+  ints.upload("stream_tokens", batch.stream_tokens, stream_tokens);
+  ints.upload("stream_slot", batch.stream_slot, stream_slot);
+  offsets.upload("stream_token", batch.stream_token, stream_token);
+  offsets.upload("stream_input", batch.stream_input, stream_input);
+  ints.make("batch_ints");
+  offsets.make("batch_offsets");
   return batch;
 }
 

@@ -67,6 +67,7 @@ struct Batch {
 
   // [realisations]
   Array<int> client, inducing, columns, problem, tile_begin;  ///< problem: first one; tile_begin: [realisations + 1]
+  Array<int> set_end;                                         ///< the realisation behind its set's last
   Array<Index> column;                                        ///< offset of per-column arrays [N+Q]
   Array<Index> vector;                                        ///< offset of M-vectors (z, mu_v)
   Array<Index> square;                                        ///< offset of M x M matrices (F)

@@ -44,28 +44,27 @@ struct Work {
 
 void remember(const Exec& exec, const Batch& b, const Fields& f, const Work& k, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::decay::histories"_label, team_policy(exec, k.tasks), FEDPP_KERNEL(const Member& member) {
-        const int stream = k.stream(member.league_rank()), sample = k.sample(member.league_rank());
+      "fedpp::decay::histories"_label, Kokkos::RangePolicy<Exec>(exec, 0, k.tasks * kSums),
+      FEDPP_KERNEL(const int task) {
+        const int stream = k.stream(task / kSums), sample = k.sample(task / kSums), s = task % kSums;
         const int i = b.stream_realisation(stream), client = b.client(i), inputs = b.encoder(client).inputs;
         if (batch_only && !in_mini_batch(b, f, i)) return;
         const double* log_rate = weights_of(b, f, client, sample);
         const double* input = f.token_input.data() + b.stream_input(stream);
         double* memory =
             k.memory.data() + (b.problem_slot(b.problem(i) + sample) + b.stream_slot(stream)) * kSlotDoubles;
-        team_for(member, kSums, [=](Index s) {
-          double* slot = memory;
-          double sum = 0, slope = 0, last = 0;
-          for (int j = 0; j < b.stream_tokens(stream); ++j) {
-            const double time = input[static_cast<Index>(j) * inputs];
-            decay(time - last, log_rate[s], sum, slope);
-            sum += 1;
-            last = time;
-            slot += kSlotDoubles;
-            if (s == 0) slot[0] = time;
-            slot[kSum + s] = sum;
-            slot[kSlope + s] = slope;
-          }
-        });
+        double* slot = memory;
+        double sum = 0, slope = 0, last = 0;
+        for (int j = 0; j < b.stream_tokens(stream); ++j) {
+          const double time = input[static_cast<Index>(j) * inputs];
+          decay(time - last, log_rate[s], sum, slope);
+          sum += 1;
+          last = time;
+          slot += kSlotDoubles;
+          if (s == 0) slot[0] = time;
+          slot[kSum + s] = sum;
+          slot[kSlope + s] = slope;
+        }
       });
 }
 

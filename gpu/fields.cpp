@@ -2,81 +2,86 @@
 
 #include <numeric>
 
+#include "gpu/arrays.hpp"
 #include "gpu/team.hpp"
 
 namespace fedpp::gpu {
 
-namespace {
-Array<double> doubles(const std::string& label, Index n) {
-  return Array<double>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), static_cast<std::size_t>(n));
-}
-}  // namespace
-
 Fields make_fields(const Batch& batch, bool with_gradient) {
   const auto& n = batch.lengths;
   Fields f;
-  f.input = doubles("input", n.input);
-  f.multiplicity = doubles("multiplicity", n.column);
-  f.node_weight = doubles("node_weight", n.column);
-  f.inducing_input = doubles("inducing_input", n.inducing_input);
+  ArraySet<double> doubles;
+  ArraySet<float> floats;
+  ArraySet<int> ints;
   f.client_id = Array<std::int64_t>("client_id", batch.clients);
-  f.least_events = Array<double>("least_events", batch.clients);
-  f.base_jitter = Array<double>("base_jitter", batch.clients);
-  f.mean = doubles("mean", n.posterior);
-  f.sd = doubles("sd", n.posterior);
-  f.noise = doubles("noise", n.weights);
-  f.weights = doubles("weights", n.weights);
-  f.v_mean = Array<double>("v_mean", n.vector);
-  f.v_factor = Array<double>("v_factor", n.square);
-  f.v_divergence = Array<double>("v_divergence", batch.realisations);
-  f.rate = Array<double>("rate", batch.clients);
-  f.offset = Array<double>("offset", batch.clients);
-  f.offset_center = Array<double>("offset_center", batch.clients);
-  f.tile_scale = Array<double>("tile_scale", batch.tiles);
-  Kokkos::deep_copy(f.tile_scale, 1.0);
-  f.inducing_embedding = doubles("inducing_embedding", n.inducing_embedding);
-  f.kzz = doubles("kzz", n.factor_square);
-  f.inverse = doubles("inverse", n.factor_square);
-  f.jitter = Array<double>("jitter", batch.problems);
-  f.info = Array<int>("info", batch.problems);
-  f.pivot = Array<double>("pivot", batch.problems);
-  f.embedding = doubles("embedding", n.embedding);
+  doubles.uninitialised("input", f.input, n.input);
+  doubles.uninitialised("multiplicity", f.multiplicity, n.column);
+  doubles.uninitialised("node_weight", f.node_weight, n.column);
+  doubles.uninitialised("inducing_input", f.inducing_input, n.inducing_input);
+  doubles.uninitialised("token_input", f.token_input, n.token_input);
+  ints.uninitialised("slot", f.slot, n.column);
+  ints.uninitialised("inducing_slot", f.inducing_slot, n.vector);
+  ints.uninitialised("token_type", f.token_type, n.token);
+  doubles.zeros("least_events", f.least_events, batch.clients);
+  doubles.zeros("base_jitter", f.base_jitter, batch.clients);
+  doubles.uninitialised("mean", f.mean, n.posterior);
+  doubles.uninitialised("sd", f.sd, n.posterior);
+  doubles.uninitialised("noise", f.noise, n.weights);
+  doubles.uninitialised("weights", f.weights, n.weights);
+  doubles.zeros("v_mean", f.v_mean, n.vector);
+  doubles.zeros("v_factor", f.v_factor, n.square);
+  doubles.zeros("v_divergence", f.v_divergence, batch.realisations);
+  doubles.zeros("rate", f.rate, batch.clients);
+  doubles.zeros("offset", f.offset, batch.clients);
+  doubles.zeros("offset_center", f.offset_center, batch.clients);
+  doubles.zeros("tile_scale", f.tile_scale, batch.tiles);
+  doubles.uninitialised("inducing_embedding", f.inducing_embedding, n.inducing_embedding);
+  doubles.uninitialised("kzz", f.kzz, n.factor_square);
+  doubles.uninitialised("inverse", f.inverse, n.factor_square);
+  doubles.zeros("jitter", f.jitter, batch.problems);
+  ints.zeros("info", f.info, batch.problems);
+  doubles.zeros("pivot", f.pivot, batch.problems);
+  doubles.uninitialised("embedding", f.embedding, n.embedding);
   if (batch.precision == Precision::kMixed) {
-    f.k_single = Array<float>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "k"), n.matrix);
-    f.v_single = Array<float>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "v"), n.matrix);
+    floats.uninitialised("k", f.k_single, n.matrix);
+    floats.uninitialised("v", f.v_single, n.matrix);
   } else {
-    f.k = doubles("k", n.matrix);
-    f.v = doubles("v", n.matrix);
+    doubles.uninitialised("k", f.k, n.matrix);
+    doubles.uninitialised("v", f.v, n.matrix);
   }
-  f.unexplained = doubles("unexplained", n.problem_column);
-  f.trend = doubles("trend", n.problem_column);
-  f.projection = doubles("projection", n.problem_column);
-  f.variance = doubles("variance", n.problem_column);
-  for (auto* a : {&f.c, &f.xi, &f.alpha, &f.beta, &f.lambda}) *a = doubles("augmentation", n.column);
-  f.tile_sums = doubles("tile_sums", static_cast<Index>(batch.tiles) * kTileSums);
-  f.elbo = Array<double>("elbo", batch.clients);
-  f.surrogate = Array<double>("surrogate", batch.problems);
-  f.tile_square = doubles("tile_square", n.tile_square);
-  f.tile_vector = doubles("tile_vector", n.tile_vector);
+  doubles.uninitialised("unexplained", f.unexplained, n.problem_column);
+  doubles.uninitialised("trend", f.trend, n.problem_column);
+  doubles.uninitialised("projection", f.projection, n.problem_column);
+  doubles.uninitialised("variance", f.variance, n.problem_column);
+  for (auto* a : {&f.c, &f.xi, &f.alpha, &f.beta, &f.lambda}) doubles.uninitialised("augmentation", *a, n.column);
+  doubles.uninitialised("tile_sums", f.tile_sums, static_cast<Index>(batch.tiles) * kTileSums);
+  doubles.zeros("elbo", f.elbo, batch.clients);
+  doubles.zeros("surrogate", f.surrogate, batch.problems);
+  doubles.uninitialised("tile_square", f.tile_square, n.tile_square);
+  doubles.uninitialised("tile_vector", f.tile_vector, n.tile_vector);
   if (with_gradient) {
-    f.step_taken = Array<int>("step_taken", batch.clients);
-    Kokkos::deep_copy(f.step_taken, 1);
-    f.explained = doubles("explained", n.square);
-    f.b_square = doubles("b_square", n.problem_square);
-    f.b_vector = doubles("b_vector", n.problem_vector);
-    f.task_square = doubles("task_square", n.task_square);
-    f.task_vector = doubles("task_vector", n.task_vector);
-    f.task_rowsum = doubles("task_rowsum", n.task_vector);
-    f.task_embedding = doubles("task_embedding", n.task_embedding);
-    f.task_tail = doubles("task_tail", n.task_tail);
-    f.problem_tail = doubles("problem_tail", n.problem_tail);
-    f.set_square = doubles("set_square", n.factor_square);
-    f.set_rowsum = doubles("set_rowsum", n.problem_vector);
-    f.embedding_adjoint = doubles("embedding_adjoint", n.embedding);
-    f.inducing_embedding_adjoint = doubles("inducing_embedding_adjoint", n.inducing_embedding);
-    f.piece_gradient = doubles("piece_gradient", n.piece_gradient);
-    f.gradient = doubles("gradient", n.weights);
+    ints.zeros("step_taken", f.step_taken, batch.clients);
+    doubles.uninitialised("explained", f.explained, n.square);
+    doubles.uninitialised("b_square", f.b_square, n.problem_square);
+    doubles.uninitialised("b_vector", f.b_vector, n.problem_vector);
+    doubles.uninitialised("task_square", f.task_square, n.task_square);
+    doubles.uninitialised("task_vector", f.task_vector, n.task_vector);
+    doubles.uninitialised("task_rowsum", f.task_rowsum, n.task_vector);
+    doubles.uninitialised("task_embedding", f.task_embedding, n.task_embedding);
+    doubles.uninitialised("task_tail", f.task_tail, n.task_tail);
+    doubles.uninitialised("problem_tail", f.problem_tail, n.problem_tail);
+    doubles.uninitialised("set_square", f.set_square, n.factor_square);
+    doubles.uninitialised("set_rowsum", f.set_rowsum, n.problem_vector);
+    doubles.uninitialised("embedding_adjoint", f.embedding_adjoint, n.embedding);
+    doubles.uninitialised("inducing_embedding_adjoint", f.inducing_embedding_adjoint, n.inducing_embedding);
+    doubles.uninitialised("piece_gradient", f.piece_gradient, n.piece_gradient);
+    doubles.uninitialised("gradient", f.gradient, n.weights);
   }
+  doubles.make("fields");
+  floats.make("fields_single");
+  ints.make("field_ints");
+  Kokkos::deep_copy(f.tile_scale, 1.0);
+  if (with_gradient) Kokkos::deep_copy(f.step_taken, 1);
   const Batch b = batch;
   const Fields g = f;
   Kokkos::parallel_for(

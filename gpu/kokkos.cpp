@@ -22,7 +22,7 @@ int team_size() {
 Policy team_policy(const Exec& exec, int league, Index scratch) {
   // Shared memory of a device up to a size that leaves a multiprocessor room for three teams; global memory beyond, and
   // on hosts, where it is all one. Scratch asks for them in this order.
-  constexpr int kMostShared = 64 << 10;
+  constexpr int kMostShared = 72 << 10;
   Policy policy(exec, league, team_size());
   if (scratch <= 0) return policy;
   const int bytes = static_cast<int>(scratch * sizeof(double)) + 64;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "gpu/arrays.hpp"
 #include "gpu/encoders.hpp"
 #include "gpu/lstm_work.hpp"
 
@@ -44,14 +45,16 @@ void lay_out_bundles(const Batch& batch, const std::vector<Encoder>& encoders, b
     client_tasks.push_back(static_cast<int>(task_bundle.size()));
   }
   k.tasks = static_cast<int>(task_bundle.size());
-  k.bundle_client = to_device<int>("bundle_client", bundle_client);
-  k.bundle_begin = to_device<int>("bundle_begin", bundle_begin);
-  k.stream = to_device<int>("bundle_stream", order);
-  k.client_tasks = to_device<int>("bundle_client_tasks", client_tasks);
-  k.task_bundle = to_device<int>("bundle_task", task_bundle);
-  k.task_sample = to_device<int>("bundle_sample", task_sample);
+  ArraySet<int> ints;
+  ints.upload("bundle_client", k.bundle_client, bundle_client);
+  ints.upload("bundle_begin", k.bundle_begin, bundle_begin);
+  ints.upload("bundle_stream", k.stream, order);
+  ints.upload("bundle_client_tasks", k.client_tasks, client_tasks);
+  ints.upload("bundle_task", k.task_bundle, task_bundle);
+  ints.upload("bundle_sample", k.task_sample, task_sample);
+  ints.zeros("active_streams", k.active, static_cast<Index>(k.tasks) * kStepColumns);
+  ints.make("bundles");
   k.task_gradient = to_device<Index>("bundle_gradient_offset", task_gradient);
-  k.active = Array<int>("active_streams", static_cast<std::size_t>(k.tasks) * kStepColumns);
   if (with_gradient) k.gradient = Array<double>("bundle_gradient", static_cast<std::size_t>(gradient));
 }
 

@@ -12,18 +12,9 @@ KOKKOS_INLINE_FUNCTION bool in_mini_batch(const Batch& b, const Fields& f, int r
   return false;
 }
 
-/// The realisation behind a set's last, of the set's first realisation; not beyond `end`.
-KOKKOS_INLINE_FUNCTION int set_end(const Batch& b, int realisation, int end) {
-  const int factor = b.factor_of(b.problem(realisation));
-  int i = realisation + 1;
-  while (i < end && b.factor_of(b.problem(i)) == factor) ++i;
-  return i;
-}
-
 /// Whether a tile of the set that begins with the realisation is in the mini-batch.
 KOKKOS_INLINE_FUNCTION bool set_in_mini_batch(const Batch& b, const Fields& f, int realisation) {
-  const int end = set_end(b, realisation, b.client_realisations(b.client(realisation) + 1));
-  for (int i = realisation; i < end; ++i)
+  for (int i = realisation; i < b.set_end(realisation); ++i)
     if (in_mini_batch(b, f, i)) return true;
   return false;
 }

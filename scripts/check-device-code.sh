@@ -15,7 +15,7 @@ compile() {
   local unit=$objects/unit-$1.cpp
   shift
   printf '#include "%s"\n' "${@/#/$PWD/}" >"$unit"
-  "$nvcc" -x cu -std=c++20 --extended-lambda --expt-relaxed-constexpr -arch="sm_$arch" -Xcompiler -fopenmp \
+  "$nvcc" -x cu -std=c++20 --extended-lambda -arch="sm_$arch" -Xcompiler -fopenmp \
     -DFMT_CONSTEVAL= -DFMT_USE_CONSTEXPR=1 -isystem "$headers" -I. -Isrc -c "$unit" -o "$unit.o" &&
     printf "  sm_$arch  %s\n" "$@"
 }

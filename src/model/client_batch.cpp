@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "gpu/alignment.hpp"
+#include "gpu/arrays.hpp"
 #include "gpu/runtime.hpp"
 #include "model/alignment.hpp"
 
@@ -169,23 +170,23 @@ ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::ve
   batch_ = gpu::make_batch(client_extents, realisation_extents);
   chunks_ = gpu::chunks_of(batch_);
   fields_ = gpu::make_fields(batch_, with_gradient);
-  fields_.input = gpu::to_device<double>("input", seen.input);
-  fields_.inducing_input = gpu::to_device<double>("inducing_input", seen.inducing_input);
-  fields_.token_input = gpu::to_device<double>("token_input", seen.token_input);
-  fields_.token_type = gpu::to_device<int>("token_type", seen.token_type);
-  fields_.slot = gpu::to_device<int>("slot", seen.slot);
-  fields_.inducing_slot = gpu::to_device<int>("inducing_slot", seen.inducing_slot);
-  fields_.multiplicity = gpu::to_device<double>("multiplicity", multiplicity);
-  fields_.node_weight = gpu::to_device<double>("node_weight", node_weight);
-  fields_.mean = gpu::to_device<double>("mean", mean);
-  fields_.sd = gpu::to_device<double>("sd", sd);
-  fields_.v_mean = gpu::to_device<double>("v_mean", v_mean);
-  fields_.v_factor = gpu::to_device<double>("v_factor", v_factor);
-  fields_.rate = gpu::to_device<double>("rate", rate);
-  fields_.offset = gpu::to_device<double>("offset", offset);
-  fields_.least_events = gpu::to_device<double>("least_events", least);
+  gpu::copy_to(fields_.input, seen.input);
+  gpu::copy_to(fields_.inducing_input, seen.inducing_input);
+  gpu::copy_to(fields_.token_input, seen.token_input);
+  gpu::copy_to(fields_.token_type, seen.token_type);
+  gpu::copy_to(fields_.slot, seen.slot);
+  gpu::copy_to(fields_.inducing_slot, seen.inducing_slot);
+  gpu::copy_to(fields_.multiplicity, multiplicity);
+  gpu::copy_to(fields_.node_weight, node_weight);
+  gpu::copy_to(fields_.mean, mean);
+  gpu::copy_to(fields_.sd, sd);
+  gpu::copy_to(fields_.v_mean, v_mean);
+  gpu::copy_to(fields_.v_factor, v_factor);
+  gpu::copy_to(fields_.rate, rate);
+  gpu::copy_to(fields_.offset, offset);
+  gpu::copy_to(fields_.least_events, least);
   Kokkos::deep_copy(fields_.base_jitter, jitter);
-  fields_.client_id = gpu::to_device<std::int64_t>("client_id", ids);
+  gpu::copy_to(fields_.client_id, ids);
   encoder_ = gpu::make_encoder_operator(batch_, fields_, with_gradient);
 }
 
@@ -203,8 +204,8 @@ void ClientBatch::set_weights(const std::vector<WeightPosterior>& weights) const
     mean.insert(mean.end(), w.mean.begin(), w.mean.end());
     sd.insert(sd.end(), w.sd.begin(), w.sd.end());
   }
-  Kokkos::deep_copy(fields_.mean, gpu::to_device<double>("mean", mean));
-  Kokkos::deep_copy(fields_.sd, gpu::to_device<double>("sd", sd));
+  gpu::copy_to(fields_.mean, mean);
+  gpu::copy_to(fields_.sd, sd);
   Kokkos::deep_copy(fields_.info, 0);
 }
 

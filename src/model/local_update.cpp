@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "config/error.hpp"
+#include "gpu/arrays.hpp"
 #include "model/alignment.hpp"
 #include "model/client_batch.hpp"
 #include "model/mixing.hpp"
@@ -112,15 +113,15 @@ struct Optimiser {
       append(r2, c->state.second_raw);
       steps.push_back(c->state.steps);
     }
-    device.prior_mean = gpu::to_device<double>("prior_mean", prior_mean);
-    device.prior_sd = gpu::to_device<double>("prior_sd", prior_sd);
-    device.learning_rate = gpu::to_device<double>("learning_rate", rate);
-    device.raw = gpu::to_device<double>("raw", raw);
-    device.first_mean = gpu::to_device<double>("first_mean", m1);
-    device.second_mean = gpu::to_device<double>("second_mean", m2);
-    device.first_raw = gpu::to_device<double>("first_raw", r1);
-    device.second_raw = gpu::to_device<double>("second_raw", r2);
-    device.steps = gpu::to_device<std::int64_t>("steps", steps);
+    gpu::copy_to(device.prior_mean, prior_mean);
+    gpu::copy_to(device.prior_sd, prior_sd);
+    gpu::copy_to(device.learning_rate, rate);
+    gpu::copy_to(device.raw, raw);
+    gpu::copy_to(device.first_mean, m1);
+    gpu::copy_to(device.second_mean, m2);
+    gpu::copy_to(device.first_raw, r1);
+    gpu::copy_to(device.second_raw, r2);
+    gpu::copy_to(device.steps, steps);
   }
 };
 

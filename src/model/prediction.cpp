@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "config/error.hpp"
+#include "gpu/arrays.hpp"
 #include "gpu/expectation.hpp"
 #include "gpu/kernels.hpp"
 #include "model/client_batch.hpp"
@@ -152,7 +153,7 @@ void center_offsets(const ClientBatch& trained, int clients, int samples) {
     exposure[k] += node_weight[c];
   });
   for (int k = 0; k < clients; ++k) center.push_back(exposure[k] > 0 ? -sum[k] / exposure[k] : 0.0);
-  Kokkos::deep_copy(f.offset_center, gpu::to_device<double>("offset_center", center));
+  gpu::copy_to(f.offset_center, center);
 }
 
 /// E-steps under nu's prior start no further out than its sd: they come back slowly from where nu ran away.
@@ -162,7 +163,7 @@ void bring_offsets_back(const ClientBatch& trained) {
   gpu::to_host(trained.fields().offset_center, center);
   for (std::size_t k = 0; k < offset.size(); ++k)
     offset[k] = std::clamp(offset[k], center[k] - kOffsetSd, center[k] + kOffsetSd);
-  Kokkos::deep_copy(trained.fields().offset, gpu::to_device<double>("offset", offset));
+  gpu::copy_to(trained.fields().offset, offset);
 }
 
 /// q(v) keeps its mean and gets the covariance of PredictionOptions::bands; returns what nu and m add.
@@ -189,13 +190,13 @@ LevelUncertainty widen_to_expected_information(const gpu::Exec& exec, const Clie
     response[0][c] = information[c] + information[c] * offset[k];  // the update takes off alpha nu
     response[1][c] = count[c] * slope[c] + information[c] * offset[k];
   });
-  Kokkos::deep_copy(exec, f.alpha, gpu::to_device<double>("information", information));
+  gpu::copy_to(f.alpha, information);
 
   LevelUncertainty level;
   std::vector<std::array<double, 3>> precision(
       clients, {1 / (kOffsetSd * kOffsetSd), 0.0, 1 / (kLogRateSd * kLogRateSd)});  // of phi, v integrated out
   for (const int i : {0, 1}) {
-    Kokkos::deep_copy(exec, f.beta, gpu::to_device<double>("response", response[i]));
+    gpu::copy_to(f.beta, response[i]);
     gpu::update_variational(exec, b, f);
     level.direction[i] = gpu::Array<double>("direction", f.v_mean.extent(0));
     Kokkos::deep_copy(exec, level.direction[i], f.v_mean);
@@ -211,7 +212,7 @@ LevelUncertainty widen_to_expected_information(const gpu::Exec& exec, const Clie
       }
     });
   }
-  Kokkos::deep_copy(exec, f.v_mean, gpu::to_device<double>("v_mean", mean));
+  gpu::copy_to(f.v_mean, mean);
   exec.fence();
   for (const auto& [nn, nm, mm] : precision) {
     const double determinant = nn * mm - nm * nm;

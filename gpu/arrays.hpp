@@ -1,0 +1,92 @@
+// Arrays that are made together, batch by batch.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gpu/kokkos.hpp"
+
+namespace fedpp::gpu {
+
+/// Collects arrays and makes them at once: parts of one allocation that one copy and one fill reach on a device, where
+/// each costs microseconds to milliseconds; an allocation each on a host, where a sanitizer then sees the end of every
+/// one.
+template <class T>
+class ArraySet {
+ public:
+  /// `to` with the contents of `host`, zeros, or what was there before. All arguments must live until make().
+  void upload(const std::string& label, Array<T>& to, const std::vector<T>& host) {
+    add(label, to, static_cast<Index>(host.size()), Contents::kHost, host.data());
+  }
+  void zeros(const std::string& label, Array<T>& to, Index n) { add(label, to, n, Contents::kZeros, nullptr); }
+  void uninitialised(const std::string& label, Array<T>& to, Index n) { add(label, to, n, Contents::kAny, nullptr); }
+
+  /// Makes what was collected since the last call (synchronous; never inside a local epoch).
+  void make(const std::string& label, bool together = !kHostBackend) {
+    if (together)
+      make_together(label);
+    else
+      for (const auto& w : wanted_) make_alone(w);
+    wanted_.clear();
+  }
+
+ private:
+  enum class Contents { kHost, kZeros, kAny };  ///< in the order in which they lie in an allocation
+  struct Wanted {
+    std::string label;
+    Array<T>* to;
+    Index n;
+    Contents contents;
+    const T* host;
+  };
+  using HostPart = Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+
+  void add(const std::string& label, Array<T>& to, Index n, Contents contents, const T* host) {
+    wanted_.push_back({label, &to, n, contents, host});
+  }
+
+  static void make_alone(const Wanted& w) {
+    const auto n = static_cast<std::size_t>(w.n);
+    *w.to = w.contents == Contents::kZeros ? Array<T>(w.label, n)
+                                           : Array<T>(Kokkos::view_alloc(Kokkos::WithoutInitializing, w.label), n);
+    if (w.contents == Contents::kHost) Kokkos::deep_copy(*w.to, HostPart(w.host, n));
+  }
+
+  void make_together(const std::string& label) {
+    constexpr Index kAligned = std::max<Index>(1, 256 / sizeof(T));  // where an allocation of CUDA's would begin, too
+    std::stable_sort(wanted_.begin(), wanted_.end(),
+                     [](const Wanted& a, const Wanted& b) { return a.contents < b.contents; });
+    Index total = 0, behind[2] = {0, 0};  // the uploads, and the zeros
+    std::vector<Index> begin;
+    for (const auto& w : wanted_) {
+      begin.push_back(total);
+      total += (w.n + kAligned - 1) / kAligned * kAligned;
+      if (w.contents == Contents::kHost) behind[0] = total;
+      if (w.contents != Contents::kAny) behind[1] = total;
+    }
+    const Array<T> all(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), static_cast<std::size_t>(total));
+    const auto part = [&](Index first, Index last) {
+      return Kokkos::subview(all, std::pair<Index, Index>(first, last));
+    };
+    std::vector<T> staged(static_cast<std::size_t>(behind[0]));
+    for (std::size_t k = 0; k < wanted_.size(); ++k) {
+      const auto& w = wanted_[k];
+      if (w.contents == Contents::kHost) std::copy_n(w.host, w.n, staged.begin() + begin[k]);
+      *w.to = part(begin[k], begin[k] + w.n);
+    }
+    if (!staged.empty()) Kokkos::deep_copy(part(0, behind[0]), HostPart(staged.data(), staged.size()));
+    if (behind[1] > behind[0]) Kokkos::deep_copy(part(behind[0], behind[1]), T{});
+  }
+
+  std::vector<Wanted> wanted_;
+};
+
+/// Host vector into a device array of its length (synchronous; never inside a local epoch).
+template <class T>
+void copy_to(const Array<T>& to, const std::vector<T>& host) {
+  Kokkos::deep_copy(to, Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(host.data(), host.size()));
+}
+
+}  // namespace fedpp::gpu

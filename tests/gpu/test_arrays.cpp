@@ -1,0 +1,79 @@
+// Arrays that are made together (gpu/arrays.hpp), as parts of one allocation and each alone.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+#include "gpu/arrays.hpp"
+
+namespace {
+
+using namespace fedpp::gpu;
+
+template <class T>
+std::vector<T> read(const Array<T>& array) {
+  std::vector<T> host;
+  to_host(array, host);
+  return host;
+}
+
+class Arrays : public testing::TestWithParam<bool> {};
+
+TEST_P(Arrays, have_what_was_asked_for) {
+  std::vector<Index> first(100), second(33);
+  std::iota(first.begin(), first.end(), 1);
+  std::iota(second.begin(), second.end(), -500);
+  const std::vector<Index> nothing;
+  Array<Index> zeros, any, a, none, b, more_zeros;
+  ArraySet<Index> set;
+  set.zeros("zeros", zeros, 70);  // in no order of contents
+  set.uninitialised("any", any, 5);
+  set.upload("a", a, first);
+  set.upload("none", none, nothing);
+  set.upload("b", b, second);
+  set.zeros("more_zeros", more_zeros, 1);
+  set.make("set", GetParam());
+  EXPECT_EQ(read(a), first);
+  EXPECT_EQ(read(b), second);
+  EXPECT_EQ(none.extent(0), 0u);
+  EXPECT_EQ(read(zeros), std::vector<Index>(70, 0));
+  EXPECT_EQ(read(more_zeros), std::vector<Index>(1, 0));
+  EXPECT_EQ(any.extent(0), 5u);
+
+  // None reaches into another.
+  const Array<Index>* all[] = {&zeros, &any, &a, &b, &more_zeros};
+  Index value = 0;
+  for (const auto* array : all) Kokkos::deep_copy(*array, ++value);
+  value = 0;
+  for (const auto* array : all) EXPECT_EQ(read(*array), std::vector<Index>(array->extent(0), ++value));
+}
+
+TEST_P(Arrays, outlive_the_set_and_each_other) {
+  const std::vector<double> host{1, 2, 3};
+  Array<double> kept;
+  {
+    Array<double> other;
+    ArraySet<double> set;
+    set.upload("kept", kept, host);
+    set.zeros("other", other, 1000);
+    set.make("first", GetParam());
+    set.zeros("other", other, 10);  // a set may be used again
+    set.make("second", GetParam());
+    EXPECT_EQ(other.extent(0), 10u);
+  }
+  EXPECT_EQ(read(kept), host);
+}
+
+TEST_P(Arrays, of_no_length_are_made_of_nothing) {
+  ArraySet<double> set;
+  set.make("empty", GetParam());
+  Array<double> none;
+  set.uninitialised("none", none, 0);
+  set.make("none", GetParam());
+  EXPECT_EQ(none.extent(0), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(made, Arrays, testing::Bool(),
+                         [](const auto& together) { return together.param ? "together" : "alone"; });
+
+}  // namespace
