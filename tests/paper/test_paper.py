@@ -25,6 +25,7 @@ except ImportError as missing:
 
 sys.path.insert(0, str(PAPER))
 import experiment as engine  # noqa: E402
+import next_event  # noqa: E402
 import run as command  # noqa: E402
 import tables  # noqa: E402
 
@@ -53,15 +54,23 @@ levels = { b = ["q"] }
 """
 
 
+FORECAST = "chronological-table"  # whose quick size foretells next events, too
+
+
 def quick(name):
     with tempfile.TemporaryDirectory() as folder:
-        result = subprocess.run([sys.executable, PAPER / "run.py", name, "--quick", "--fedpp", FEDPP, "--out", folder],
+        result = subprocess.run([sys.executable, PAPER / "run.py", name, "--quick", "--fedpp", FEDPP, "--out", folder, *["--next-event"][:name == FORECAST]],
                                 capture_output=True, text=True, timeout=500)
         print(result.stdout + result.stderr)
         made = pathlib.Path(folder) / f"quick-{name}"
         with open(made / "results.csv", newline="") as file:
             rows = list(csv.DictReader(file))
         png = (made / "results.png").read_bytes()
+        if name == FORECAST:
+            with open(made / "results-next-event.csv", newline="") as file:
+                forecasts = list(csv.DictReader(file))
+            if len(forecasts) != len(rows) or not all(float(row["rmse fedpp, expectation"]) > 0 for row in forecasts):
+                return False
     described = engine.Experiment(name, "quick")
     expected = 1 if described.command else len(list(described.runs()))
     return result.returncode == 0 and len(rows) >= expected and png.startswith(b"\x89PNG")
@@ -206,6 +215,39 @@ class Engine(unittest.TestCase):
         self.assertEqual(len(trained()), 24)
         shutil.rmtree(options.out)  # results.csv is enough
         self.assertEqual(command.gather(options, experiment, results), rows)
+
+    def test_forecasts_are_made_once_and_compared_within_a_seed(self):
+        fake = self.folder / "fedpp"  # errors of 1 and 4, ours a quarter and a half of theirs
+        fake.write_text("#!/bin/sh\n[ $1 = evaluate ] || exit 1\necho $2 >> %s/evaluated\nfor out; do :; done\n"
+                        "echo '{\"git\": \"x\", \"next_event\": {\"test\": {\"events\": 9, \"predictors\": ["
+                        "{\"name\": \"fedpp, expectation\", \"rmse\": 1, \"mae\": 7}, {\"name\": \"fedpp, median\", \"rmse\": 7, \"mae\": 2}, "
+                        "{\"name\": \"mean gap\", \"rmse\": 4, \"mae\": 7}, {\"name\": \"median gap\", \"rmse\": 7, \"mae\": 4}, "
+                        "{\"name\": \"Hawkes, exponential\", \"rmse\": 0.5, \"mae\": 1}]}}}' > $out\n" % self.folder)
+        fake.chmod(0o755)
+        experiment, results = self.experiment(), self.folder / "forecasts.csv"
+        options = argparse.Namespace(fedpp=fake, out=self.folder / "out")
+        finished = [run for run in experiment.runs() if run.data.name == "tiny/population"]
+        for run in finished:
+            run.folder(options.out).mkdir(parents=True)
+            (run.folder(options.out) / "result.json").write_text("{}")
+        with contextlib.redirect_stdout(io.StringIO()):
+            rows = next_event.gather(options, experiment, results)
+            again = next_event.gather(options, experiment, results)
+        self.assertEqual(len(rows), len(finished))
+        self.assertEqual({key: {k: str(v) for k, v in row.items()} for key, row in rows.items()}, again)
+        self.assertEqual(len((self.folder / "evaluated").read_text().splitlines()), len(finished))
+        lines = next_event.summary(experiment, rows).splitlines()
+        self.assertEqual(len(lines), 2 + 4)  # two axes of two levels
+        self.assertEqual([cell.strip() for cell in lines[2].split("|")[5:13]],
+                         ["1.000±0.000", "4.000±0.000", "0.500±0.000", "+75.0±0.0 above", "-100.0±0.0 below",
+                          "2.000±0.000", "4.000±0.000", "+50.0±0.0 above"])
+        fake.write_text("#!/bin/sh\necho no such folder >&2\nexit 2\n")
+        results.unlink(), shutil.rmtree(options.out)
+        (finished[0].folder(options.out)).mkdir(parents=True)
+        (finished[0].folder(options.out) / "result.json").write_text("{}")
+        with self.assertRaisesRegex(SystemExit, "code 2:\nno such folder"):
+            next_event.gather(options, experiment, results)
+        self.assertFalse(results.is_file())
 
     def test_the_repositorys_results_are_written_only_where_asked(self):
         committed = self.folder / "e" / "results.csv"

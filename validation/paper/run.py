@@ -7,6 +7,7 @@
   run.py aggregation --full            the size that its README states
   run.py aggregation --task 3/20       only trains every 20th run from the 3rd, as one of 20 tasks of a job array
   run.py aggregation --table           only gathers what is there
+  run.py heterogeneous --next-event    and then how well the finished runs foretell the next event: results-next-event.csv
   run.py heterogeneous --only model=LSTM,attention --only data=chronological/amazon
 
 Runs lie in OUT/runs by data set and settings, shared by all experiments. See README.md."""
@@ -18,6 +19,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import figure
+import next_event
 import tables
 from experiment import HERE, Experiment, running
 
@@ -30,7 +32,7 @@ def parse():
         seeds=(int, 0, "seeds 1 to this; 0: as the experiment says"), quick=(bool, False, "the size of the test suite"),
         full=(bool, False, "the whole size"), task=(str, "", "N/M: train the Nth of M parts, gather nothing"),
         table=(bool, False, "train nothing"), update=(bool, False, "go on from the repository's results and write them anew"), only=(list, [], "AXIS=LEVEL[,LEVEL] or data=NAME[,NAME]: train only these"),
-        launch=(str, "", "words before the program, as 'srun -n 4'"))
+        **{"next-event": (bool, False, "then evaluate forecasts of the next event, too")}, launch=(str, "", "words before the program, as 'srun -n 4'"))
     if options.quick and options.full:
         sys.exit("--quick and --full: choose one")
     if options.quick and (options.task or options.update):
@@ -135,6 +137,10 @@ def main():
     if choices := tables.choices(experiment, rows):
         print("\n" + choices)
     print(f"\nWritten: {target} and its figure")
+    if options.next_event:
+        forecasts = target.with_name(f"{target.stem}-next-event.csv")
+        print("\n" + next_event.summary(experiment, next_event.gather(options, experiment, forecasts)))
+        print(f"\nWritten: {forecasts}")
     return 0
 
 

@@ -27,14 +27,14 @@ def best_trivial(row, names):
     return max(float(row[name]) for name in names if row.get(name))
 
 
-def difference(pairs):
+def difference(pairs, digits=4):
     """Mean±standard error and what it says; more than two standard errors are outside seed noise."""
     if not pairs:
         return "", ""
     gain, error = running.paired(pairs)
     if len(pairs) < 3:
-        return f"{gain:+.4f}", "too few seeds"
-    return f"{gain:+.4f}±{error:.4f}", "above" if gain > 2 * error else "below" if gain < -2 * error else "tie"
+        return f"{gain:+.{digits}f}", "too few seeds"
+    return f"{gain:+.{digits}f}±{error:.{digits}f}", "above" if gain > 2 * error else "below" if gain < -2 * error else "tie"
 
 
 def summary(experiment, rows):
