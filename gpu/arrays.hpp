@@ -18,7 +18,7 @@ class ArraySet {
  public:
   /// `to` with the contents of `host`, zeros, or what was there before. All arguments must live until make().
   void upload(const std::string& label, Array<T>& to, const std::vector<T>& host) {
-    add(label, to, static_cast<Index>(host.size()), Contents::kHost, host.data());
+    add(label, to, static_cast<Index>(host.size()), Contents::kHost, &host);
   }
   void zeros(const std::string& label, Array<T>& to, Index n) { add(label, to, n, Contents::kZeros, nullptr); }
   void uninitialised(const std::string& label, Array<T>& to, Index n) { add(label, to, n, Contents::kAny, nullptr); }
@@ -39,19 +39,21 @@ class ArraySet {
     Array<T>* to;
     Index n;
     Contents contents;
-    const T* host;
+    const std::vector<T>* host;
   };
-  using HostPart = Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
 
-  void add(const std::string& label, Array<T>& to, Index n, Contents contents, const T* host) {
+  void add(const std::string& label, Array<T>& to, Index n, Contents contents, const std::vector<T>* host) {
     wanted_.push_back({label, &to, n, contents, host});
   }
 
   static void make_alone(const Wanted& w) {
     const auto n = static_cast<std::size_t>(w.n);
-    *w.to = w.contents == Contents::kZeros ? Array<T>(w.label, n)
-                                           : Array<T>(Kokkos::view_alloc(Kokkos::WithoutInitializing, w.label), n);
-    if (w.contents == Contents::kHost) Kokkos::deep_copy(*w.to, HostPart(w.host, n));
+    if (w.contents == Contents::kHost)
+      *w.to = to_device<T>(w.label, *w.host);
+    else if (w.contents == Contents::kZeros)
+      *w.to = Array<T>(w.label, n);
+    else
+      *w.to = Array<T>(Kokkos::view_alloc(Kokkos::WithoutInitializing, w.label), n);
   }
 
   void make_together(const std::string& label) {
@@ -73,20 +75,14 @@ class ArraySet {
     std::vector<T> staged(static_cast<std::size_t>(behind[0]));
     for (std::size_t k = 0; k < wanted_.size(); ++k) {
       const auto& w = wanted_[k];
-      if (w.contents == Contents::kHost) std::copy_n(w.host, w.n, staged.begin() + begin[k]);
+      if (w.contents == Contents::kHost) std::copy(w.host->begin(), w.host->end(), staged.begin() + begin[k]);
       *w.to = part(begin[k], begin[k] + w.n);
     }
-    if (!staged.empty()) Kokkos::deep_copy(part(0, behind[0]), HostPart(staged.data(), staged.size()));
+    if (!staged.empty()) copy_to<T>(part(0, behind[0]), staged);
     if (behind[1] > behind[0]) Kokkos::deep_copy(part(behind[0], behind[1]), T{});
   }
 
   std::vector<Wanted> wanted_;
 };
-
-/// Host vector into a device array of its length (synchronous; never inside a local epoch).
-template <class T>
-void copy_to(const Array<T>& to, const std::vector<T>& host) {
-  Kokkos::deep_copy(to, Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(host.data(), host.size()));
-}
 
 }  // namespace fedpp::gpu

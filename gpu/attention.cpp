@@ -50,9 +50,9 @@ void lay_out_blocks(const Batch& batch, const std::vector<Encoder>& encoders, bo
   ints.upload("token_task_block", k.task_block, task_block);
   ints.upload("token_task_sample", k.task_sample, task_sample);
   ints.upload("token_client_tasks", k.client_tasks, client_tasks);
-  k.task_gradient = to_device<Index>("token_gradient_offset", task_gradient);
   ints.upload("slot_stream", k.slot_stream, slot_stream);
   ints.make("token_blocks");
+  k.task_gradient = to_device<Index>("token_gradient_offset", task_gradient);
   if (with_gradient) k.gradient = Array<double>("token_gradient", static_cast<std::size_t>(gradient));
 }
 

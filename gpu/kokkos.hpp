@@ -73,12 +73,16 @@ int team_size();
 /// A policy of `league` teams with `scratch` doubles of scratch each (gpu/team.hpp).
 Policy team_policy(const Exec& exec, int league, Index scratch = 0);
 
-/// Host vector to device array and back (synchronous; never inside a local epoch).
+/// Host vector to device array, one of its length or a new one, and back (synchronous; never inside a local epoch).
+template <class T, class Vector>
+void copy_to(const Array<T>& device, const Vector& host) {
+  Kokkos::deep_copy(device,
+                    Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(host.data(), host.size()));
+}
 template <class T, class Vector>
 Array<T> to_device(const std::string& label, const Vector& host) {
   Array<T> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), host.size());
-  Kokkos::deep_copy(device,
-                    Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(host.data(), host.size()));
+  copy_to(device, host);
   return device;
 }
 template <class T, class Vector>

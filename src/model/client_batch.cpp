@@ -4,7 +4,6 @@
 #include <cassert>
 
 #include "gpu/alignment.hpp"
-#include "gpu/arrays.hpp"
 #include "gpu/runtime.hpp"
 #include "model/alignment.hpp"
 

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "config/error.hpp"
-#include "gpu/arrays.hpp"
 #include "model/alignment.hpp"
 #include "model/client_batch.hpp"
 #include "model/mixing.hpp"

@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "config/error.hpp"
-#include "gpu/arrays.hpp"
 #include "gpu/expectation.hpp"
 #include "gpu/kernels.hpp"
 #include "model/client_batch.hpp"

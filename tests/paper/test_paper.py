@@ -2,6 +2,7 @@
 import argparse
 import contextlib
 import csv
+import functools
 import io
 import json
 import os
@@ -58,8 +59,9 @@ FORECAST = "chronological-table"  # whose quick size foretells next events, too
 
 
 def quick(name):
+    more = ["--next-event"] if name == FORECAST else []
     with tempfile.TemporaryDirectory() as folder:
-        result = subprocess.run([sys.executable, PAPER / "run.py", name, "--quick", "--fedpp", FEDPP, "--out", folder, *["--next-event"][:name == FORECAST]],
+        result = subprocess.run([sys.executable, PAPER / "run.py", name, "--quick", "--fedpp", FEDPP, "--out", folder, *more],
                                 capture_output=True, text=True, timeout=500)
         print(result.stdout + result.stderr)
         made = pathlib.Path(folder) / f"quick-{name}"
@@ -182,6 +184,9 @@ class Engine(unittest.TestCase):
         self.assertEqual([(levels["a"], seed) for levels, seed, _ in chosen], [("y", 1), ("x", 2), ("x", 3)])
         self.assertIn("| tiny/population | best by validation - best trivial | 3 | +0.8333±0.3333 | above |", tables.comparisons(experiment, rows))
         self.assertIn("| tiny/population | x 4, y 2 | 6 | +0.6667 |", tables.choices(experiment, rows))
+        # Of levels that --only leaves.
+        alone = engine.Experiment("e", "", None, {"a": ["x"]})
+        self.assertIn("| tiny/population | x 6 | 6 | +0.0000 |", tables.choices(alone, rows))
         # Where a candidate has not run, or has no validation, nothing is chosen.
         del rows["tiny/population", "y", "p", 2], rows["tiny/population", "y", "q", 2]["validation"]
         chosen = experiment.rows_with(rows, experiment.data[0], {"a": engine.BY_VALIDATION})
@@ -208,13 +213,13 @@ class Engine(unittest.TestCase):
                 command.train(options, experiment, {})
             self.assertLessEqual(len(trained()), 5 * number)
         self.assertEqual(len(set(trained())), 24)
-        rows = command.gather(options, experiment, results)
+        rows = command.gather(options, experiment, results, functools.partial(command.trained, options))
         self.assertEqual(len(rows), 24)
         options.task = ""
         command.train(options, experiment, rows)
         self.assertEqual(len(trained()), 24)
         shutil.rmtree(options.out)  # results.csv is enough
-        self.assertEqual(command.gather(options, experiment, results), rows)
+        self.assertEqual(command.gather(options, experiment, results, functools.partial(command.trained, options)), rows)
 
     def test_forecasts_are_made_once_and_compared_within_a_seed(self):
         fake = self.folder / "fedpp"  # errors of 1 and 4, ours a quarter and a half of theirs
@@ -231,23 +236,28 @@ class Engine(unittest.TestCase):
             run.folder(options.out).mkdir(parents=True)
             (run.folder(options.out) / "result.json").write_text("{}")
         with contextlib.redirect_stdout(io.StringIO()):
-            rows = next_event.gather(options, experiment, results)
-            again = next_event.gather(options, experiment, results)
+            rows = self.forecasts(options, experiment, results)
+            again = self.forecasts(options, experiment, results)
         self.assertEqual(len(rows), len(finished))
-        self.assertEqual({key: {k: str(v) for k, v in row.items()} for key, row in rows.items()}, again)
+        self.assertEqual(rows, again)
         self.assertEqual(len((self.folder / "evaluated").read_text().splitlines()), len(finished))
         lines = next_event.summary(experiment, rows).splitlines()
         self.assertEqual(len(lines), 2 + 4)  # two axes of two levels
         self.assertEqual([cell.strip() for cell in lines[2].split("|")[5:13]],
-                         ["1.000±0.000", "4.000±0.000", "0.500±0.000", "+75.0±0.0 above", "-100.0±0.0 below",
-                          "2.000±0.000", "4.000±0.000", "+50.0±0.0 above"])
+                         ["1.000±0.000", "4.000±0.000", "0.500±0.000", "+75.0±0.0 smaller", "-100.0±0.0 larger",
+                          "2.000±0.000", "4.000±0.000", "+50.0±0.0 smaller"])
         fake.write_text("#!/bin/sh\necho no such folder >&2\nexit 2\n")
         results.unlink(), shutil.rmtree(options.out)
         (finished[0].folder(options.out)).mkdir(parents=True)
         (finished[0].folder(options.out) / "result.json").write_text("{}")
         with self.assertRaisesRegex(SystemExit, "code 2:\nno such folder"):
-            next_event.gather(options, experiment, results)
+            self.forecasts(options, experiment, results)
         self.assertFalse(results.is_file())
+        with self.assertRaisesRegex(SystemExit, "no --next-event"):
+            self.main("--task", "1/2", "--next-event")
+
+    def forecasts(self, options, experiment, results):
+        return command.gather(options, experiment, results, functools.partial(next_event.measure, options))
 
     def test_the_repositorys_results_are_written_only_where_asked(self):
         committed = self.folder / "e" / "results.csv"

@@ -167,6 +167,8 @@ class Experiment:
             self.axes[axis] = {label: levels[label] for label in chosen}
         if unknown := set(only or {}) - {"data", *self.axes}:
             sys.exit(f"--only {unknown.pop()}: {name} has {', '.join(['data', *self.axes])}")
+        for axis in set(self.choose) & set(only or {}):
+            self.choose[axis] = [label for label in self.choose[axis] if label in self.axes[axis]]
 
     def rows_with(self, rows, data, levels):
         """(levels, seed, row) of a data set's runs with these levels. A level BY_VALIDATION is, seed by seed, that of the axis' levels in `choose`
@@ -225,10 +227,12 @@ class Experiment:
     def write(self, path, rows):
         """All rows, in the order of the grid; whole or not at all."""
         known = ["data", *self.axes, "seed", *MEASURED]
-        trivial = list(dict.fromkeys(key for row in rows.values() for key in row if key not in known))
+        held = dict.fromkeys(key for row in rows.values() for key in row)
+        known = [key for key in known if key in held]
+        own_columns = [key for key in held if key not in known]  # trivial models, errors of forecasts
         own = path.with_name(f"{path.name}.{os.getpid()}")
         with open(own, "w", newline="") as file:
-            out = csv.DictWriter(file, known[:-2] + trivial + known[-2:], lineterminator="\n")
+            out = csv.DictWriter(file, known[:-2] + own_columns + known[-2:], lineterminator="\n")
             out.writeheader()
             out.writerows(rows[run.key] for run in self.runs() if run.key in rows)
         own.rename(path)

@@ -1,59 +1,41 @@
 """The time of the next event (docs/results.md): errors of every finished run, one step ahead over the test windows, beside the mean gap's and Hawkes'."""
-import csv
 import json
-import os
 import subprocess
+import sys
 
 import tables
 from experiment import running
 
 OURS = {"rmse": "fedpp, expectation", "mae": "fedpp, median"}  # what has the least error of each kind
 THEIRS = {"rmse": ("mean gap", "Hawkes, exponential"), "mae": ("median gap",)}
+WORDS = {"above": "smaller", "below": "larger"}  # of an error
 
 
 def column(kind, predictor):
     return f"{kind} {predictor}"
 
 
-def measure(run, options):
+def measure(options, run):
     """Row of a finished run; evaluated first unless its folder holds the result already."""
     made = run.folder(options.out) / "next_event.json"
     if not made.is_file():
         done = subprocess.run([options.fedpp, "evaluate", made.parent, "--set", "evaluation.next_event=true", "--out", made], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         if done.returncode != 0:
-            raise SystemExit(f"fedpp evaluate {made.parent} ended with code {done.returncode}:\n{done.stderr[-2000:]}")
+            sys.exit(f"fedpp evaluate {made.parent} ended with code {done.returncode}:\n{done.stderr[-2000:]}")
+        print("forecasts of", *[run.data.name, *run.levels.values()], "seed", run.seed, flush=True)
     result = json.loads(made.read_text())
     test = result["next_event"]["test"]
-    row = {"data": run.data.name, **run.levels, "seed": run.seed, "events": f"{test['events']:.0f}"}
+    row = {"data": run.data.name, **run.levels, "seed": str(run.seed), "events": f"{test['events']:.0f}"}
     for predictor in test["predictors"]:
         row |= {column(kind, predictor["name"]): f"{predictor[kind]:.6g}" for kind in OURS}
     return row | {"settings": run.digest, "revision": result["git"]}
-
-
-def gather(options, experiment, path):
-    """Rows by key: those of the file with the settings of now, and of finished runs that it lacks. Written whole."""
-    rows, stale = experiment.read(path)
-    if stale:
-        print(f"{path}: {stale} row{'s have' if stale > 1 else ' has'} other settings than the experiment now; left out")
-    for run in experiment.runs():
-        if run.key not in rows and (run.folder(options.out) / "result.json").is_file():
-            rows[run.key] = measure(run, options)
-            print(f"next event: {' '.join([run.data.name, *run.levels.values()])} seed {run.seed}", flush=True)
-    if rows:
-        own = path.with_name(f"{path.name}.{os.getpid()}")
-        with open(own, "w", newline="") as file:
-            out = csv.DictWriter(file, list(dict.fromkeys(key for row in rows.values() for key in row)), lineterminator="\n")
-            out.writeheader()
-            out.writerows(rows[run.key] for run in experiment.runs() if run.key in rows)
-        own.rename(path)
-    return rows
 
 
 def summary(experiment, rows):
     """A line a cell: errors in the data set's unit, and by how many per cent ours are smaller (paired over seeds)."""
     head = ["data", *experiment.axes, "seeds"]
     for kind in OURS:
-        head += [f"{kind.upper()}, {OURS[kind]}", *THEIRS[kind], *(f"% below {theirs}" for theirs in THEIRS[kind])]
+        head += [f"{kind.upper()}, {OURS[kind]}", *THEIRS[kind], *(f"% less than {theirs}" for theirs in THEIRS[kind])]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for (data, levels), of_seed in tables.cells(experiment, rows).items():
         line = [data, *levels, str(len(of_seed))]
@@ -61,6 +43,7 @@ def summary(experiment, rows):
             line += [running.mean_sd(tables.values(of_seed, column(kind, name))) for name in (OURS[kind], *THEIRS[kind])]
             for theirs in THEIRS[kind]:
                 less = [(100 * (1 - float(row[column(kind, OURS[kind])]) / float(row[column(kind, theirs)])), 0.0) for row in of_seed.values()]
-                line.append(" ".join(tables.difference(less, digits=1)))
+                text, verdict = tables.difference(less, digits=1)
+                line.append(f"{text} {WORDS.get(verdict, verdict)}")
         lines.append("| " + " | ".join(line) + " |")
     return "\n".join(lines)

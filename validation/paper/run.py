@@ -11,6 +11,7 @@
   run.py heterogeneous --only model=LSTM,attention --only data=chronological/amazon
 
 Runs lie in OUT/runs by data set and settings, shared by all experiments. See README.md."""
+import functools
 import os
 import pathlib
 import shutil
@@ -31,10 +32,12 @@ def parse():
         __doc__, positional=("experiment", EXPERIMENTS, "folder here"),
         seeds=(int, 0, "seeds 1 to this; 0: as the experiment says"), quick=(bool, False, "the size of the test suite"),
         full=(bool, False, "the whole size"), task=(str, "", "N/M: train the Nth of M parts, gather nothing"),
-        table=(bool, False, "train nothing"), update=(bool, False, "go on from the repository's results and write them anew"), only=(list, [], "AXIS=LEVEL[,LEVEL] or data=NAME[,NAME]: train only these"),
+        table=(bool, False, "train nothing"), update=(bool, False, "go on from the repository's results and write them anew"), only=(list, [], "AXIS=LEVEL[,LEVEL] or data=NAME[,NAME]: train and print only these"),
         **{"next-event": (bool, False, "then evaluate forecasts of the next event, too")}, launch=(str, "", "words before the program, as 'srun -n 4'"))
     if options.quick and options.full:
         sys.exit("--quick and --full: choose one")
+    if options.task and options.next_event:
+        sys.exit("--task trains a part and gathers nothing, so it has no --next-event: give that to the command that gathers")
     if options.quick and (options.task or options.update):
         sys.exit("--quick starts from nothing and says nothing about the method, so it has no --task and no --update")
     return options
@@ -77,19 +80,23 @@ def train(options, experiment, rows):
         print(f"skipped: {text}")
 
 
-def gather(options, experiment, results):
-    """Rows of results.csv and of finished runs; written where there are new ones."""
+def gather(options, experiment, results, measured):
+    """Rows of a file of results, and measured(run) of finished runs that it lacks; written where there are new ones."""
     rows, stale = experiment.read(results)
     if stale:
         print(f"{results}: {stale} row{'s have' if stale > 1 else ' has'} other settings than the experiment now; left out")
     new = {}
     for run in experiment.runs():
         if run.key not in rows and (run.folder(options.out) / "result.json").is_file():
-            new[run.key] = run.row(running.json.loads((run.folder(options.out) / "result.json").read_text()))
+            new[run.key] = measured(run)
     rows.update(new)
     if new:
         experiment.write(results, rows)
     return rows
+
+
+def trained(options, run):
+    return run.row(running.json.loads((run.folder(options.out) / "result.json").read_text()))
 
 
 def run_command(options, experiment, target):
@@ -119,27 +126,28 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"results{'-full' if options.full else ''}.csv"
     if experiment.command:
-        if options.table or options.task or options.only:
-            sys.exit(f"{experiment.name} is one check as a whole: it has no --table, --task or --only")
+        if options.table or options.task or options.only or options.next_event:
+            sys.exit(f"{experiment.name} is one check as a whole: it has no --table, --task, --only or --next-event")
         return run_command(options, experiment, target)
+    chosen = Experiment(options.experiment, size, options.seeds, chosen_levels(options.only))
     if not options.table:
-        chosen = Experiment(options.experiment, size, options.seeds, chosen_levels(options.only))
         train(options, chosen, experiment.read(target)[0])
     if options.task:
         return 0
-    rows = gather(options, experiment, target)
+    rows = gather(options, experiment, target, functools.partial(trained, options))
     if not rows:
         print("no results")
         return 0
     figure.draw(experiment, rows, target.with_suffix(".png"))
-    print(tables.summary(experiment, rows))
-    print("\n" + tables.comparisons(experiment, rows))
-    if choices := tables.choices(experiment, rows):
+    print(tables.summary(chosen, rows))
+    print("\n" + tables.comparisons(chosen, rows))
+    if choices := tables.choices(chosen, rows):
         print("\n" + choices)
     print(f"\nWritten: {target} and its figure")
     if options.next_event:
         forecasts = target.with_name(f"{target.stem}-next-event.csv")
-        print("\n" + next_event.summary(experiment, next_event.gather(options, experiment, forecasts)))
+        rows = gather(options, experiment, forecasts, functools.partial(next_event.measure, options))
+        print("\n" + next_event.summary(chosen, rows))
         print(f"\nWritten: {forecasts}")
     return 0
 
