@@ -385,9 +385,11 @@ void adjoint(const Exec& exec, const Batch& batch, const std::vector<Batch>& chu
     const Region region("fedpp::embed_adjoint");
     encoder.adjoint(exec, part, its);
   };
-  const bool at_once = alignment || !encoder.by_chunks();
+  const bool at_once = alignment || !batch.by_chunks;
+  Fields all = fields;
+  if (alignment && alignment->embedding_adjoint.extent(0) > 0) all.embedding_adjoint = alignment->embedding_adjoint;
   for (const Batch& chunk : std::views::reverse(chunks)) {
-    const Fields own = adjoint_fields(fields, chunk, /*with_columns=*/!at_once);
+    const Fields own = adjoint_fields(all, chunk, /*with_columns=*/!at_once);
     with_dense([&]<class D>() {
       explain<D>(exec, chunk, own);
       prepare<D>(exec, chunk, own);
@@ -399,8 +401,8 @@ void adjoint(const Exec& exec, const Batch& batch, const std::vector<Batch>& chu
     });
     if (!at_once) by_encoder(chunk, own);
   }
-  if (alignment) align(exec, batch, fields, *alignment);
-  if (at_once) by_encoder(batch, fields);
+  if (alignment) align(exec, batch, all, *alignment);
+  if (at_once) by_encoder(batch, all);
   encoder.collect(exec, batch, fields);
   collect(exec, batch, fields);
 }

@@ -133,12 +133,16 @@ Alignment make_alignment(const Batch& batch, const Marks& marks, const std::vect
   a.own_sums = Array<double>("own_sums", all_sums);
   a.received_sums = Array<double>("received_sums", all_sums);
   a.pull = Array<double>("pull", all_pulls);
+  if (kHostBackend && batch.by_chunks)
+    a.embedding_adjoint = Array<double>("embedding_adjoint", batch.lengths.embedding);
   return a;
 }
 
 Index alignment_doubles(const ClientExtent& client, const RealisationExtent& realisation, Index types, Index marks) {
   const Index tiles = (realisation.columns + tile_columns() - 1) / tile_columns();
-  return realisation.columns + 2 * marks + client.samples * (2 * tiles + 1) * (client.encoder.dimension + 1) * types;
+  const Index d = client.encoder.dimension;
+  return realisation.columns + 2 * marks +
+         client.samples * ((2 * tiles + 1) * (d + 1) * types + d * realisation.columns);
 }
 
 void embed_received(const Exec& exec, const Batch& b, const Fields& f, EncoderOperator& encoder, const Alignment& a,

@@ -35,7 +35,8 @@ struct Alignment {
   // sums over a task's marks [D + 1 x E]: of the embeddings, and in the last row of the counts (received_sums: 0)
   Array<Index> sums;  // [task] offset
   Array<double> own_sums, received_sums;
-  Array<double> pull;  // [D + 1 x E] of each (client, sample): -d term/d h of an event
+  Array<double> pull;               // [D + 1 x E] of each (client, sample): -d term/d h of an event
+  Array<double> embedding_adjoint;  // [embedding] dJ/dh of all columns, where the fields have it for a chunk at a time
 };
 
 /// \param types E of each client  \param received_mean, received_sd [posterior]  \param strength [client]

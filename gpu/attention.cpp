@@ -132,10 +132,11 @@ class AttentionFamily : public EncoderFamily {
   Index workspace(const Encoder& encoder, Index tokens, Index streams, Index points, Index,
                   bool with_gradient) const override {
     const Index h = encoder.width, layers = encoder.layers, slots = tokens + streams;
-    Index total = slots * ((Keys::parts(with_gradient) + 1) * h * layers + (h + 1) * (layers - 1));
+    const Index blocks = tokens / kItems + streams;
+    Index total = slots * ((Keys::parts(with_gradient) + 1) * h * layers + (h + 1) * (layers - 1) + 1) + 3 * blocks;
     if (with_gradient)
-      total += points * (3 * h + 3) * layers + slots * ((2 * h + 2) * (layers - 1) + 4 * h) +
-               (tokens / kItems + streams) * encoder.weights();
+      total += points * ((3 * h + 3) * layers + 1) + slots * ((2 * h + 2) * (layers - 1) + 4 * h + 1) +
+               blocks * encoder.weights();
     return total;
   }
 

@@ -48,6 +48,7 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
     encoders.push_back(c.encoder);
     weights.push_back(advance(total.weights, static_cast<Index>(c.samples) * p));
     posterior.push_back(advance(total.posterior, p));
+    batch.by_chunks = batch.by_chunks && encoder_family(c.encoder.kind).by_chunks();
     batch.most_width = std::max(batch.most_width, c.encoder.dimension);
     batch.most_inputs = std::max(batch.most_inputs, c.encoder.inputs);
     batch.most_samples = std::max(batch.most_samples, c.samples);
@@ -250,9 +251,12 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
   return batch;
 }
 
+bool chunk_takes_more(double bytes, double thread_bytes) {
+  return !kHostBackend || bytes < thread_bytes * Exec().concurrency();
+}
+
 std::vector<Batch> chunks_of(const Batch& batch, double thread_bytes) {
   if (!kHostBackend) return {batch};
-  const double most = thread_bytes * Exec().concurrency();
   std::vector<Batch> chunks;
   Batch::First next;
   int piece = 0;
@@ -261,10 +265,10 @@ std::vector<Batch> chunks_of(const Batch& batch, double thread_bytes) {
     chunk.first = next;
     chunk.first.factor = batch.factor_of(next.problem);
     double bytes = 0;
-    for (; next.realisation < batch.realisations && bytes < most; ++next.realisation) {
+    for (; next.realisation < batch.realisations && chunk_takes_more(bytes, thread_bytes); ++next.realisation) {
       const int i = next.realisation, client = batch.client(i), samples = batch.samples(client);
       const int tiles = batch.tile_begin(i + 1) - batch.tile_begin(i);
-      bytes += 16.0 * samples * batch.columns(i) * (batch.inducing(i) + batch.encoder(client).dimension);
+      bytes += chunk_bytes(samples, batch.columns(i), batch.inducing(i), batch.encoder(client).dimension);
       next.problem += samples;
       next.tile += tiles;
       next.task += tiles * samples;

@@ -55,6 +55,7 @@ struct Batch {
   int most_samples = 0, most_weights = 0;                                                 ///< for sizes of leagues
 
   Precision precision = Precision::kDouble;
+  bool by_chunks = true;  ///< whether all its encoders go by chunks
 
   // [clients]
   Array<int> samples, parameters;
@@ -130,6 +131,13 @@ int tile_columns();
 
 /// Lays a batch out. Realisations must be ordered by client.
 Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<RealisationExtent>& realisations);
+
+/// Bytes of k, V, h and dJ/dh of a realisation with n columns, by which chunks are cut.
+inline double chunk_bytes(int samples, int columns, int inducing, int dimension) {
+  return 16.0 * samples * columns * (inducing + dimension);
+}
+/// Whether a chunk of so many bytes takes one more realisation: always on a device.
+bool chunk_takes_more(double bytes, double thread_bytes = 1e6);
 
 /// The batch in chunks, in order: on a host of about so many bytes of k, V, h and dJ/dh a thread that what a step
 /// writes is in a cache when the next one reads it (bench/README.md); on a device the whole batch, one launch a step.

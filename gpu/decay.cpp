@@ -219,7 +219,7 @@ class DecayFamily : public EncoderFamily {
   }
 
   Index workspace(const Encoder&, Index tokens, Index streams, Index, Index, bool) const override {
-    return (tokens + streams) * kSlotDoubles;
+    return (tokens + streams) * kSlotDoubles + streams;
   }
 };
 

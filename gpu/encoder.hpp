@@ -60,9 +60,6 @@ class EncoderOperator {
   virtual void adjoint(const Exec& exec, const Batch& batch, const Fields& fields) = 0;
   /// What adjoint() leaves to the end: sums over a client's realisations, where it goes by chunks.
   virtual void collect(const Exec&, const Batch&, const Fields&) {}
-  /// Whether embed() and adjoint() may take the batch's chunks one after another. An operator that lays its work out
-  /// over all streams takes the batch as a whole.
-  virtual bool by_chunks() const { return false; }
 };
 
 /// The operator of a batch whatever its clients' encoders. `with_gradient`: adjoint() will be called.
@@ -74,6 +71,9 @@ class EncoderFamily {
   virtual ~EncoderFamily() = default;
   virtual const char* name() const = 0;  ///< as in the configuration
   virtual bool reads_history() const = 0;
+  /// Whether embed() and adjoint() may take a batch's chunks one after another. An operator that lays its work out over
+  /// all streams takes the batch as a whole.
+  virtual bool by_chunks() const { return false; }
   virtual int dimension(const EncoderShape& shape) const = 0;
   virtual int weights(const EncoderShape& shape) const = 0;
   /// Mean and sd [weights] of the distribution that w~ is drawn from at the start; the sd is also the unit of the
@@ -88,6 +88,10 @@ class EncoderFamily {
   /// streams of its history, points = N + Q + M, pieces as in batch.hpp.
   virtual Index workspace(const Encoder& encoder, Index tokens, Index streams, Index points, Index pieces,
                           bool with_gradient) const = 0;
+  /// And for one sample of a client whose realisations have so many streams together.
+  virtual Index client_workspace(const Encoder& /*encoder*/, Index /*streams*/, bool /*with_gradient*/) const {
+    return 0;
+  }
   /// Operations of embed() and of adjoint() for one sample of a realisation, counted as in gpu/cost.hpp. What stands
   /// here holds where every token and every point goes through all weights once.
   struct Operations {

@@ -1,7 +1,6 @@
 // The registered encoders: one line each.
 #include "gpu/encoders.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <numeric>
 
@@ -63,9 +62,6 @@ class MixedOperator : public EncoderOperator {
   }
   void collect(const Exec& exec, const Batch& batch, const Fields& fields) override {
     for (const auto& part : parts_) part->collect(exec, batch, fields);
-  }
-  bool by_chunks() const override {
-    return std::all_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->by_chunks(); });
   }
 
  private:

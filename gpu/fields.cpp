@@ -1,5 +1,6 @@
 #include "gpu/fields.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "gpu/arrays.hpp"
@@ -7,7 +8,31 @@
 
 namespace fedpp::gpu {
 
-Fields make_fields(const Batch& batch, bool with_gradient) {
+namespace {
+
+/// Lengths of the arrays that only a chunk's own adjoint reads: of the largest of the chunks, or of the batch.
+Batch::Lengths passing_lengths(const Batch& b, const std::vector<Batch>& chunks) {
+  if (chunks.size() < 2) return b.lengths;  // as on a device, whose extents the host cannot read
+  Batch::Lengths most;
+  const auto grow = [](Index& longest, const Array<Index>& offset, int begin, int end, int count, Index total) {
+    const auto at = [&](int k) { return k < count ? offset(k) : total; };
+    longest = std::max(longest, at(end) - at(begin));
+  };
+  for (const Batch& c : chunks) {
+    const auto& [realisation, problem, factor, tile, task, piece_task] = c.first;
+    grow(most.square, b.square, realisation, realisation + c.realisations, b.realisations, b.lengths.square);
+    grow(most.problem_square, b.problem_square, problem, problem + c.problems, b.problems, b.lengths.problem_square);
+    grow(most.task_square, b.task_square, task, task + c.tasks, b.tasks, b.lengths.task_square);
+    grow(most.task_embedding, b.task_embedding, task, task + c.tasks, b.tasks, b.lengths.task_embedding);
+    grow(most.embedding, b.embedding, problem, problem + c.problems, b.problems, b.lengths.embedding);
+  }
+  if (!b.by_chunks) most.embedding = b.lengths.embedding;
+  return most;
+}
+
+}  // namespace
+
+Fields make_fields(const Batch& batch, bool with_gradient, const std::vector<Batch>& chunks) {
   const auto& n = batch.lengths;
   Fields f;
   ArraySet<double> doubles;
@@ -61,18 +86,19 @@ Fields make_fields(const Batch& batch, bool with_gradient) {
   doubles.uninitialised("tile_vector", f.tile_vector, n.tile_vector);
   if (with_gradient) {
     ints.zeros("step_taken", f.step_taken, batch.clients);
-    doubles.uninitialised("explained", f.explained, n.square);
-    doubles.uninitialised("b_square", f.b_square, n.problem_square);
+    const auto passing = passing_lengths(batch, chunks);
+    doubles.uninitialised("explained", f.explained, passing.square);
+    doubles.uninitialised("b_square", f.b_square, passing.problem_square);
     doubles.uninitialised("b_vector", f.b_vector, n.problem_vector);
-    doubles.uninitialised("task_square", f.task_square, n.task_square);
+    doubles.uninitialised("task_square", f.task_square, passing.task_square);
     doubles.uninitialised("task_vector", f.task_vector, n.task_vector);
     doubles.uninitialised("task_rowsum", f.task_rowsum, n.task_vector);
-    doubles.uninitialised("task_embedding", f.task_embedding, n.task_embedding);
+    doubles.uninitialised("task_embedding", f.task_embedding, passing.task_embedding);
     doubles.uninitialised("task_tail", f.task_tail, n.task_tail);
     doubles.uninitialised("problem_tail", f.problem_tail, n.problem_tail);
     doubles.uninitialised("set_square", f.set_square, n.factor_square);
     doubles.uninitialised("set_rowsum", f.set_rowsum, n.problem_vector);
-    doubles.uninitialised("embedding_adjoint", f.embedding_adjoint, n.embedding);
+    doubles.uninitialised("embedding_adjoint", f.embedding_adjoint, passing.embedding);
     doubles.uninitialised("inducing_embedding_adjoint", f.inducing_embedding_adjoint, n.inducing_embedding);
     doubles.uninitialised("piece_gradient", f.piece_gradient, n.piece_gradient);
     doubles.uninitialised("gradient", f.gradient, n.weights);
@@ -118,17 +144,36 @@ Index field_doubles(const ClientExtent& client, const RealisationExtent& realisa
   const Index own = realisation.shares_inducing ? 0 : 1;  // of what a set has once
   const Index pieces = tiles + own * ((m + tile_columns() - 1) / tile_columns());
   const Index tokens = std::accumulate(realisation.streams.begin(), realisation.streams.end(), Index{0});
+  // In bytes: batch.hpp's extents of realisations, problems, factors, tiles, tasks, pieces, tasks of pieces and
+  // streams, with what the fields have once for each.
+  const Index extents = 84 + s * (104 + own * 20) + tiles * (40 + s * 40) + pieces * (20 + s * 16) + streams * 28;
   Index total =
-      1 + n * (7 + inputs) + m * (1 + inputs) + tokens * (1 + inputs) + m * m +
+      1 + extents / 8 + n * (7 + inputs) + m * (1 + inputs) + (n + m + 1) / 2 + tokens * (1 + inputs) + m * m +
       s * (own * (2 * m * m + d * m) + d * n + (client.precision == Precision::kMixed ? 1 : 2) * m * n + 4 * n) +
       tiles * (m * m + m + kTileSums);
   total +=
       s * encoder_family(client.encoder.kind).workspace(client.encoder, tokens, streams, n + m, pieces, with_gradient);
   if (with_gradient)
-    total += m * m + s * (m * m + 2 * m + own * (m * m + d * m) + d * n +
-                          tiles * (m * m + 2 * m + d * m + client.encoder.tail()) + client.encoder.tail() +
-                          pieces * client.encoder.weights());
+    total += s * (2 * m + own * (m * m + d * m) + tiles * (2 * m + client.encoder.tail()) + client.encoder.tail() +
+                  pieces * client.encoder.weights() + (encoder_family(client.encoder.kind).by_chunks() ? 0 : d * n));
   return total;
+}
+
+Index client_doubles(const ClientExtent& client, Index streams, bool with_gradient) {
+  const Encoder& e = client.encoder;
+  const Index p = e.parameters(), s = client.samples;
+  // Extents, m, nu, ELBO and such; the ends of a batch's arrays of offsets, which have one entry more than it has
+  // parts.
+  const Index own = static_cast<Index>(sizeof(Encoder) / sizeof(double)) + 144;
+  return own + p * (2 + 2 * s + (with_gradient ? 8 + s : 0)) +
+         s * encoder_family(e.kind).client_workspace(e, streams, with_gradient);
+}
+
+Index chunk_doubles(const ClientExtent& client, const RealisationExtent& realisation) {
+  const Index m = realisation.inducing, n = realisation.columns, d = client.encoder.dimension;
+  const Index tiles = (n + tile_columns() - 1) / tile_columns();
+  return m * m + client.samples *
+                     (m * m + tiles * (m * m + d * m) + (encoder_family(client.encoder.kind).by_chunks() ? d * n : 0));
 }
 
 }  // namespace fedpp::gpu

@@ -103,14 +103,23 @@ void with_precision(const Batch& batch, const F& f) {
 }
 
 /// Allocates what prediction and E-steps need; with_gradient adds the adjoint's arrays. q(v) = N(0, I), tile_scale = 1.
-Fields make_fields(const Batch& batch, bool with_gradient);
+/// Where the adjoint will go by `chunks` (of the batch, in order), arrays that only a chunk's own adjoint reads have
+/// the length of the largest: adjoint_fields(). Without chunks all have the batch's.
+Fields make_fields(const Batch& batch, bool with_gradient, const std::vector<Batch>& chunks = {});
 
 /// The arrays as the adjoint of a chunk has them: on a host those that nobody reads after it begin where the first
 /// chunk's do, so that one chunk after another writes what is in a cache. `with_columns`: dJ/dh at columns, too.
 Fields adjoint_fields(const Fields& fields, const Batch& chunk, bool with_columns);
 
-/// Doubles that make_fields allocates for a realisation with M inducing points and n columns of a client with S
-/// samples, embedding size D and P weights (an upper bound; spec of the work space's budget).
+/// Doubles of a batch's extents, its fields and its encoder's work space for a realisation with M inducing points and n
+/// columns of a client with S samples, embedding size D and P weights (an upper bound), without what only a chunk's own
+/// adjoint reads.
 Index field_doubles(const ClientExtent& client, const RealisationExtent& realisation, bool with_gradient);
+
+/// And for a client whose realisations have so many streams together, with its optimiser where there is a gradient.
+Index client_doubles(const ClientExtent& client, Index streams, bool with_gradient);
+
+/// And what only a chunk's own adjoint reads: a batch has the sum over the realisations of its largest chunk.
+Index chunk_doubles(const ClientExtent& client, const RealisationExtent& realisation);
 
 }  // namespace fedpp::gpu

@@ -123,8 +123,12 @@ class LstmFamily : public EncoderFamily {
   Index workspace(const Encoder& encoder, Index tokens, Index streams, Index points, Index,
                   bool with_gradient) const override {
     const Lstm s(encoder);
-    const Index memory = (tokens + streams) * (s.state() + s.gates());
-    return with_gradient ? memory + points * s.back() + streams * s.weights() : memory;
+    const Index slots = tokens + streams, memory = slots * (s.state() + s.gates()) + streams;
+    return with_gradient ? memory + points * s.back() + slots + points : memory;
+  }
+  Index client_workspace(const Encoder& encoder, Index streams, bool with_gradient) const override {
+    const Index bundles = (streams + kStepColumns - 1) / kStepColumns;
+    return bundles * (kStepColumns + 4 + (with_gradient ? Lstm(encoder).weights() : 0));
   }
 
   /// W_h once a slot, W_x once a token and a point (whose types are no input); in the adjoint twice that.

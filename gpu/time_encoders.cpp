@@ -95,7 +95,6 @@ class TimeOperator : public EncoderOperator {
     if (kind_ == EncoderKind::kRbf) return;
     with_dense([&]<class D>() { run_adjoint<D>(exec, batch, fields); });
   }
-  bool by_chunks() const override { return true; }
   void collect(const Exec& exec, const Batch& batch, const Fields& fields) override {
     if (kind_ != EncoderKind::kRbf) sum_gradients(exec, batch, fields, kind_, {}, {}, {});
   }
@@ -108,6 +107,7 @@ class RbfFamily : public EncoderFamily {
  public:
   const char* name() const override { return "rbf"; }
   bool reads_history() const override { return false; }
+  bool by_chunks() const override { return true; }
   int dimension(const EncoderShape&) const override { return 1; }
   int weights(const EncoderShape&) const override { return 0; }
   Start start(const EncoderShape&) const override { return {}; }
@@ -121,6 +121,7 @@ class DeepKernelFamily : public EncoderFamily {
  public:
   const char* name() const override { return "deep-kernel"; }
   bool reads_history() const override { return false; }
+  bool by_chunks() const override { return true; }
   int dimension(const EncoderShape& s) const override { return s.width; }
   int weights(const EncoderShape& s) const override { return s.width * (s.inputs + 1); }
   Start start(const EncoderShape& s) const override {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -51,15 +52,14 @@ double most_array_bytes(Session& session) {
     training.push_back({&client.model, &client.model.training});
     for (const auto split : {data::kValidation, data::kTest}) {
       const auto held_out = data::held_out_realisations(client.data, session.rules(), split);
-      most = std::max(most, model::array_bytes(training.back(), scored, false) +
-                                model::array_bytes({&client.model, &held_out}, scored, false));
+      const std::array<model::ClientPoints, 2> together{training.back(), {&client.model, &held_out}};
+      most = std::max(most, model::array_bytes(together, scored, false));
     }
   }
   const auto precision = model::precision_of(config.training.precision);
   for (const auto& [first, last] : model::blocks_of(training, samples, true, config.backend.workspace_mb, precision)) {
-    double block = 0;
-    for (int k = first; k < last; ++k) block += model::array_bytes(training[k], samples, true, precision);
-    most = std::max(most, block);
+    const auto block = std::span(training).subspan(first, last - first);
+    most = std::max(most, model::array_bytes(block, samples, true, precision));
   }
   return most;
 }

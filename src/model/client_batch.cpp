@@ -94,18 +94,29 @@ gpu::Precision precision_of(const std::string& name) {
   return name == "mixed" ? gpu::Precision::kMixed : gpu::Precision::kDouble;
 }
 
-double array_bytes(const ClientPoints& points, int samples, bool with_gradient, gpu::Precision precision) {
-  double doubles = 0;
-  const gpu::ClientExtent client{samples, points.client->embedding.encoder, precision};
-  const auto extents = extents_of(points);
-  const auto types = static_cast<Index>(with_gradient ? event_types(*points.realisations).size() : 0);
-  for (std::size_t i = 0; i < extents.size(); ++i) {
-    doubles += static_cast<double>(gpu::field_doubles(client, extents[i], with_gradient));
-    if (types > 0)
-      doubles += static_cast<double>(gpu::alignment_doubles(
-          client, extents[i], types, static_cast<Index>((*points.realisations)[i].marks.size())));
+double array_bytes(std::span<const ClientPoints> clients, int samples, bool with_gradient, gpu::Precision precision) {
+  Index kept = 0, chunk = 0, largest = 0;
+  double cut_by = 0;
+  for (const ClientPoints& points : clients) {
+    const gpu::ClientExtent client{samples, points.client->embedding.encoder, precision};
+    const auto extents = extents_of(points);
+    const auto types = static_cast<Index>(with_gradient ? event_types(*points.realisations).size() : 0);
+    Index streams = 0;
+    for (const auto& e : extents) streams += static_cast<Index>(e.streams.size());
+    kept += gpu::client_doubles(client, streams, with_gradient);
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      const auto& e = extents[i];
+      kept += gpu::field_doubles(client, e, with_gradient);
+      if (types > 0)
+        kept += gpu::alignment_doubles(client, e, types, static_cast<Index>((*points.realisations)[i].marks.size()));
+      if (!with_gradient) continue;
+      if (!gpu::chunk_takes_more(cut_by)) cut_by = 0, chunk = 0;
+      cut_by += gpu::chunk_bytes(samples, e.columns, e.inducing, client.encoder.dimension);
+      chunk += gpu::chunk_doubles(client, e);
+      largest = std::max(largest, chunk);
+    }
   }
-  return doubles * sizeof(double);
+  return static_cast<double>(kept + largest) * sizeof(double);
 }
 
 ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights,
@@ -168,7 +179,7 @@ ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::ve
 
   batch_ = gpu::make_batch(client_extents, realisation_extents);
   chunks_ = gpu::chunks_of(batch_);
-  fields_ = gpu::make_fields(batch_, with_gradient);
+  fields_ = gpu::make_fields(batch_, with_gradient, chunks_);
   gpu::copy_to(fields_.input, seen.input);
   gpu::copy_to(fields_.inducing_input, seen.inducing_input);
   gpu::copy_to(fields_.token_input, seen.token_input);
@@ -233,7 +244,7 @@ std::vector<std::pair<int, int>> blocks_of(const std::vector<ClientPoints>& clie
   std::vector<std::pair<int, int>> blocks;
   double used = 0;
   for (int k = 0; k < static_cast<int>(clients.size()); ++k) {
-    const double mb = 1e-6 * array_bytes(clients[k], samples, with_gradient, precision);
+    const double mb = 1e-6 * array_bytes({&clients[k], 1}, samples, with_gradient, precision);
     if (blocks.empty() || used + mb > workspace_mb) {
       blocks.emplace_back(k, k);
       used = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "gpu/adam.hpp"
@@ -29,8 +30,8 @@ gpu::Cost epoch_cost(const Client& client, std::int64_t samples, gpu::Precision 
 /// Of training.precision.
 gpu::Precision precision_of(const std::string& name);
 
-/// Bytes of a client's arrays in a batch, an upper bound.
-double array_bytes(const ClientPoints& points, int samples, bool with_gradient,
+/// Bytes of the arrays of a batch of these clients, an upper bound.
+double array_bytes(std::span<const ClientPoints> clients, int samples, bool with_gradient,
                    gpu::Precision precision = gpu::Precision::kDouble);
 
 /// The clients' own posteriors of the weights.

@@ -55,9 +55,9 @@ void local_epoch(const gpu::Exec& exec, const ClientBatch& block, const gpu::Ada
   const auto draw_and_project = [&](bool batch_only, const auto& then) {
     if (alignment) gpu::embed_received(exec, batch, fields, encoder, *alignment, key, batch_only);
     gpu::draw_weights(exec, batch, fields, key);
-    if (!encoder.by_chunks()) gpu::embed(exec, batch, fields, encoder, batch_only);
+    if (!batch.by_chunks) gpu::embed(exec, batch, fields, encoder, batch_only);
     for (const gpu::Batch& chunk : block.chunks()) {
-      if (encoder.by_chunks()) gpu::embed(exec, chunk, fields, encoder, batch_only);
+      if (batch.by_chunks) gpu::embed(exec, chunk, fields, encoder, batch_only);
       gpu::factorise(exec, chunk, fields, gpu::kJitterLimit, batch_only);
       gpu::features(exec, chunk, fields, batch_only);
       then(chunk);

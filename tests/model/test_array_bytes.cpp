@@ -1,0 +1,72 @@
+// What a batch is said to take before it is made, against what its arrays take: Kokkos' callbacks tell.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "gpu/kokkos.hpp"
+#include "model/client_batch.hpp"
+#include "model/clients.hpp"
+
+namespace {
+
+using namespace fedpp;
+
+double held = 0;
+
+/// Bytes of the arrays that live while what `make` returns does.
+template <class F>
+double bytes_of(const F& make) {
+  namespace tools = Kokkos::Tools::Experimental;
+  const auto before = tools::get_callbacks();
+  tools::set_allocate_data_callback(
+      [](auto, const char*, const void*, std::uint64_t bytes) { held += static_cast<double>(bytes); });
+  tools::set_deallocate_data_callback(
+      [](auto, const char*, const void*, std::uint64_t bytes) { held -= static_cast<double>(bytes); });
+  held = 0;
+  const auto made = make();
+  tools::set_callbacks(before);
+  return held;
+}
+
+class ArrayBytes : public testing::TestWithParam<gpu::EncoderKind> {};
+
+/// 64 samples make a chunk of every realisation, one sample one of all.
+TEST_P(ArrayBytes, bound_what_a_batch_takes_by_three_per_cent) {
+  std::vector<model::Client> clients;
+  for (const int id : {1, 2}) clients.push_back(test::history_client(id, GetParam()));
+  for (auto& client : clients)
+    for (std::size_t i = 1; i < client.training.size(); ++i) client.inducing[i].times[0] += 0.01 * i;  // no sets
+  const auto prior = model::initial_prior({}, clients[0].embedding, 5);
+  std::vector<model::ClientPoints> points;
+  for (const auto& client : clients) points.push_back({&client, &client.training});
+  for (const bool with_gradient : {false, true})
+    for (const int samples : {1, 64}) {
+      SCOPED_TRACE(std::to_string(samples) + (with_gradient ? " samples, with the adjoint" : " samples"));
+      struct Block {
+        model::ClientBatch batch;
+        gpu::AdamState adam;
+      };
+      const double taken = bytes_of([&] {
+        auto block = std::make_unique<Block>(
+            Block{{points, {prior, prior}, samples, 1e-6, with_gradient, /*spread=*/false}, {}});
+        if (with_gradient) block->adam = gpu::make_adam_state(block->batch.batch());
+        return block;
+      });
+      const double bound = model::array_bytes(points, samples, with_gradient);
+      EXPECT_GE(bound, taken);
+      EXPECT_LE(bound, 1.03 * taken);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Encoders, ArrayBytes,
+                         testing::Values(gpu::EncoderKind::kRbf, gpu::EncoderKind::kDeepKernel, gpu::EncoderKind::kLstm,
+                                         gpu::EncoderKind::kAttention, gpu::EncoderKind::kDecay),
+                         [](const auto& info) {
+                           std::string name = gpu::encoder_family(info.param).name();
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
