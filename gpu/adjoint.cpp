@@ -4,15 +4,16 @@
 //   prepare   per problem      B = L^-T E [M x M],  a = L^-T mu_v [M]
 //   tiles     per task         kbar = B V alpha + a rho' [M x T]; G = kbar o k; sums over the tile's columns
 //   add_tiles per problem      the tiles' sums, in order
-//   couple    per problem      -Phi(E S + mu_v y') [M x M], S = V alpha V', y = V rho
+//   couple    per problem      -Psi(E S + mu_v y') [M x M], S = V alpha V', y = V rho
 //   add_set   per factor       the sums over a set's realisations, from the last to the first
-//   finish    per factor       dJ/dK = sym(L^-T . L^-1) of that sum; inducing side
+//   finish    per factor       dJ/dK = L^-T . L^-1 / 2 of that sum; inducing side
 //   collect   per client       sum over realisations for a, log r, log l
 // and between the last two the encoder's own adjoint, from dJ/dh at columns and inducing points (and what an alignment
 // adds at the columns: log l does not see it). Chunks go from the last to the first: a set is complete where it begins.
 // kbar = L^-T dJ/dV because dJ/dV = rho mu_v' + (I - Sigma_v) V alpha: one matrix product a tile instead of two and a
 // solve. Lbar = -tril(B S + a y') is not formed: a Cholesky factor's adjoint keeps the lower triangle of L' Lbar alone,
-// which is that of -L' (B S + a y') = -(E S + mu_v y'), L' being upper triangular.
+// which is that of -L' (B S + a y') = -(E S + mu_v y'), L' being upper triangular. Psi = Phi + Phi' is that triangle
+// with its image above the diagonal, so that L^-T Psi L^-1 is symmetric by itself, twice sym(L^-T Phi L^-1).
 #include <ranges>
 
 #include "gpu/alignment.hpp"
@@ -74,7 +75,7 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
       "fedpp::adjoint::tiles"_label, team_policy(exec, b.tasks, tiles_scratch<Real>(b)),
       FEDPP_KERNEL(const Member& member) {
-        const int task = b.first.task + member.league_rank();
+        const int task = b.first.task + b.tasks - 1 - member.league_rank();  // the last one's V is still in a cache
         const int tile = b.task_tile(task), sample = b.task_sample(task);
         const double scale = f.tile_scale(tile);
         if (scale == 0) return;
@@ -206,7 +207,7 @@ KOKKOS_INLINE_FUNCTION Index couple_scratch(const Batch& b) {
   return static_cast<Index>(b.most_inducing) * b.most_inducing;
 }
 
-/// In the place of S, the lower triangle of -(E S + mu_v y') with half its diagonal; 0 above.
+/// In the place of S, the lower triangle of -(E S + mu_v y') and its image above.
 template <class D>
 void couple(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
@@ -228,17 +229,11 @@ void couple(const Exec& exec, const Batch& b, const Fields& f) {
         double* square = f.task_square.data() + b.task_square(task);
         Scratch scratch(member, couple_scratch(b));
         double* s = scratch.take(couple_scratch(b));
-        team_for_2d(member, m, m, [=](int r, int c) {  // only the lower triangle was formed
-          const int low = r > c ? r : c, high = r > c ? c : r;
-          s[r + static_cast<Index>(c) * m] = square[low + static_cast<Index>(high) * m];
-        });
-        member.team_barrier();
+        team_for(member, static_cast<Index>(m) * m, [=](Index at) { s[at] = square[at]; });
+        team_mirror_lower(member, m, s);  // only the lower triangle was formed
         D::lower_product(member, m, m, -1.0, explained, m, s, m, 0.0, square, m);
-        team_for_2d(member, m, m, [=](int r, int c) {
-          double& value = square[r + static_cast<Index>(c) * m];
-          const double full = value - mu[r] * y[c];
-          value = r > c ? full : (r == c ? 0.5 * full : 0);
-        });
+        team_for_2d(member, m, m, [=](int r, int c) { square[r + static_cast<Index>(c) * m] -= mu[r] * y[c]; });
+        team_mirror_lower(member, m, square);
       });
 }
 
@@ -314,12 +309,9 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
         double* hg = scratch.take(static_cast<Index>(d) * m);
         D::transposed_triangle_times(member, m, m, inverse, m, inner, m, half, m);
         D::gemm(member, Op::kNone, Op::kNone, m, m, m, 1.0, half, m, inverse, m, 0.0, kbar, m);
-        // G_zz = sym(dJ/dK) o K(z,z)
+        // G_zz = dJ/dK o K(z,z)
         double* g = half;
-        team_for_2d(member, m, m, [=](int r, int c) {
-          const Index at = r + static_cast<Index>(c) * m;
-          g[at] = 0.5 * (kbar[at] + kbar[c + static_cast<Index>(r) * m]) * kzz[at];
-        });
+        team_for(member, mm, [=](Index at) { g[at] = 0.5 * kbar[at] * kzz[at]; });
         team_for(member, m, [=](Index at) {
           rowsum[at] = columns_rowsum[at];
           ones[at] = 1;

@@ -14,12 +14,20 @@ namespace {
 using Stride = std::ptrdiff_t;
 
 // A block of C stays in registers while A and B pass by: of the vector registers (16; 32 with AVX-512) two a column.
+// Where only a half of C is asked for, narrower strips leave out more of the other one.
 #if defined(__AVX512F__)
-constexpr int kVectorBytes = 64, kColumns = 12;
+constexpr int kVectorBytes = 64, kColumns = 12, kColumnsOfHalf = 8;
 #elif defined(__AVX__)
-constexpr int kVectorBytes = 32, kColumns = 6;
+constexpr int kVectorBytes = 32, kColumns = 6, kColumnsOfHalf = 6;
 #else
-constexpr int kVectorBytes = 16, kColumns = 6;
+constexpr int kVectorBytes = 16, kColumns = 6, kColumnsOfHalf = 6;
+#endif
+
+// Sums live in registers only if every index is a constant: compilers unroll so many iterations only when told.
+#if defined(__clang__)
+#define FEDPP_UNROLL _Pragma("unroll")
+#else
+#define FEDPP_UNROLL _Pragma("GCC unroll 12")
 #endif
 
 constexpr int kDepth = 64;  // of A and B at a time: at M = 50 both stay in the first cache
@@ -33,33 +41,39 @@ struct VectorOf<T, bytes, true> {
   using type = T;
 };
 
-/// A block of C with `vectors` vectors of rows: alpha A B is written or added. (Were beta C + alpha A B formed here, or
-/// both ways in one function, the compiler might fuse other operations in one block than in another, and bits would
-/// tell.)
-template <class T, bool add, int bytes, int vectors, int columns>
-void block(int k, T alpha, const T* a, Stride lda, const T* b, Stride step, Stride column, T* c, Stride ldc) {
+/// A block of C with `vectors` vectors of rows: alpha A B is written or added. Of a triangle only one of two vectors
+/// has entries on one side of column `split` of A: the lower one of a lower triangle behind it, the upper one of an
+/// upper triangle before it. (Were beta C + alpha A B formed here, or both ways in one function, the compiler might
+/// fuse other operations in one block than in another, and bits would tell.)
+template <class T, bool add, Part part, int bytes, int vectors, int columns>
+void block(int split, int k, T alpha, const T* a, Stride lda, const T* b, Stride step, Stride column, T* c,
+           Stride ldc) {
   using Vector = typename VectorOf<T, bytes, bytes == sizeof(T)>::type;
   constexpr int width = bytes / static_cast<int>(sizeof(T));
   Vector sum[columns][vectors] = {};
-  for (int p = 0; p < k; ++p) {
-    const T *left = a + p * lda, *right = b + p * step;
-    Vector rows[vectors];
-    for (int r = 0; r < vectors; ++r) std::memcpy(&rows[r], left + r * width, bytes);
-    for (int j = 0; j < columns; ++j)
-      for (int r = 0; r < vectors; ++r) sum[j][r] += rows[r] * right[j * column];
-  }
-  for (int j = 0; j < columns; ++j)
-    for (int r = 0; r < vectors; ++r) {
-      T* at = c + j * ldc + r * width;
-      Vector entries = {};
-      if constexpr (add) {
-        std::memcpy(&entries, at, bytes);
-        entries += alpha * sum[j][r];
-      } else {
-        entries = alpha * sum[j][r];
-      }
-      std::memcpy(at, &entries, bytes);
+  const auto pass = [&]<int from, int to>(int begin, int end) {  // vectors, columns of A
+    for (int p = begin; p < end; ++p) {
+      const T *left = a + p * lda, *right = b + p * step;
+      Vector rows[vectors];
+      for (int r = from; r < to; ++r) std::memcpy(&rows[r], left + r * width, bytes);
+      FEDPP_UNROLL for (int j = 0; j < columns; ++j) for (int r = from; r < to; ++r) sum[j][r] +=
+          rows[r] * right[j * column];
     }
+  };
+  constexpr bool halves = vectors == 2;
+  pass.template operator()<0, halves && part == Part::kUpperTriangle ? 1 : vectors>(0, split);
+  pass.template operator()<halves && part == Part::kLowerTriangle ? 1 : 0, vectors>(split, k);
+  FEDPP_UNROLL for (int j = 0; j < columns; ++j) for (int r = 0; r < vectors; ++r) {
+    T* at = c + j * ldc + r * width;
+    Vector entries = {};
+    if constexpr (add) {
+      std::memcpy(&entries, at, bytes);
+      entries += alpha * sum[j][r];
+    } else {
+      entries = alpha * sum[j][r];
+    }
+    std::memcpy(at, &entries, bytes);
+  }
 }
 
 /// Rows `row` to m of `columns` columns of C, of A's columns from `first`: blocks of two vectors, and ever smaller ones
@@ -67,22 +81,29 @@ void block(int k, T alpha, const T* a, Stride lda, const T* b, Stride step, Stri
 template <class T, bool add, int columns>
 void strip(Part part, int row, int m, int first, int k, T alpha, const T* a, Stride lda, const T* b, Stride step,
            Stride column, T* c, Stride ldc) {
-  const auto blocks = [&]<int bytes, int vectors>() {
-    constexpr int rows = vectors * bytes / static_cast<int>(sizeof(T));
+  const auto blocks = [&]<Part own, int bytes, int vectors>() {
+    constexpr int width = bytes / static_cast<int>(sizeof(T)), rows = vectors * width;
     for (; row + rows <= m; row += rows) {
       const int begin = part == Part::kUpperTriangle ? std::clamp(row - first, 0, k) : 0;
       const int end = part == Part::kLowerTriangle ? std::min(k, row + rows - first) : k;
+      const int split = own == Part::kWhole ? begin : std::clamp(row + width - first, begin, std::max(begin, end));
       if (end > begin || !add)
-        block<T, add, bytes, vectors, columns>(end - begin, alpha, a + row + begin * lda, lda, b + begin * step, step,
-                                               column, c + row, ldc);
+        block<T, add, own, bytes, vectors, columns>(split - begin, end - begin, alpha, a + row + begin * lda, lda,
+                                                    b + begin * step, step, column, c + row, ldc);
     }
   };
-  blocks.template operator()<kVectorBytes, 2>();
-  blocks.template operator()<kVectorBytes, 1>();
-  if constexpr (kVectorBytes > 32) blocks.template operator()<32, 1>();
-  if constexpr (kVectorBytes > 16) blocks.template operator()<16, 1>();
-  if constexpr (sizeof(T) < 8) blocks.template operator()<8, 1>();
-  blocks.template operator()<static_cast<int>(sizeof(T)), 1>();
+  if (part == Part::kLowerTriangle)
+    blocks.template operator()<Part::kLowerTriangle, kVectorBytes, 2>();
+  else if (part == Part::kUpperTriangle)
+    blocks.template operator()<Part::kUpperTriangle, kVectorBytes, 2>();
+  else
+    blocks.template operator()<Part::kWhole, kVectorBytes, 2>();
+  constexpr Part whole = Part::kWhole;  // what is left of a triangle, too
+  blocks.template operator()<whole, kVectorBytes, 1>();
+  if constexpr (kVectorBytes > 32) blocks.template operator()<whole, 32, 1>();
+  if constexpr (kVectorBytes > 16) blocks.template operator()<whole, 16, 1>();
+  if constexpr (sizeof(T) < 8) blocks.template operator()<whole, 8, 1>();
+  blocks.template operator()<whole, static_cast<int>(sizeof(T)), 1>();
 }
 
 /// All columns of C, of `k` columns of A from `first` on, in strips as equal as can be: one of a column or two left
@@ -98,7 +119,8 @@ void slice(Part part, int m, int n, int first, int k, T alpha, const T* a, Strid
     strip<T, add, columns>(part, row, m, first, k, alpha, a, lda, b + j * column, step, column, c + j * ldc, ldc);
     j += columns;
   };
-  for (int strips = (n + kColumns - 1) / kColumns; strips > 0; --strips) {
+  const int most = part == Part::kLowerResult ? kColumnsOfHalf : kColumns;
+  for (int strips = (n + most - 1) / most; strips > 0; --strips) {
     const int columns = (n - j + strips - 1) / strips;
     [&]<int... less>(std::integer_sequence<int, less...>) {
       ((columns == less + 1 && (next.template operator()<less + 1>(), true)) || ...);

@@ -229,6 +229,21 @@ KOKKOS_INLINE_FUNCTION void team_visit_and_multiply(const Member& member, int ro
 #endif
 }
 
+/// The upper triangle of a[m x m] becomes the lower one's image. Barriers before and after.
+KOKKOS_INLINE_FUNCTION void team_mirror_lower(const Member& member, int m, double* a) {
+  member.team_barrier();
+#if defined(FEDPP_THREADS_IN_TURN)
+  team_for_2d(member, m, m, [=](int r, int c) {
+    if (r < c) a[r + static_cast<Index>(c) * m] = a[c + static_cast<Index>(r) * m];
+  });
+#else
+  team_for(member, m, [=](Index c) {
+    for (Index r = c + 1; r < m; ++r) a[c + r * m] = a[r + c * m];
+  });
+#endif
+  member.team_barrier();
+}
+
 /// Scratch of a team, handed out piece by piece: shared memory where team_policy() found room there, else global.
 class Scratch {
  public:

@@ -39,7 +39,7 @@ void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
       "fedpp::variational::accumulate"_label, team_policy(exec, b.tiles, accumulate_scratch<Real>(b)),
       FEDPP_KERNEL(const Member& member) {
-        const int tile = b.first.tile + member.league_rank();
+        const int tile = b.first.tile + b.tiles - 1 - member.league_rank();  // the last one's V is still in a cache
         const int i = b.tile_realisation(tile);
         const int client = b.client(i), samples = b.samples(client);
         const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile);
