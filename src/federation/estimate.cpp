@@ -40,6 +40,20 @@ double resident_bytes() {
   return 0;
 }
 
+/// What the states of this rank's clients take once all have taken part: their own after the last round, those kept of
+/// the best round, and the last ones put aside while the best are scored.
+double state_bytes(Session& session) {
+  double doubles = 0;
+  for (const auto& client : session.owned()) {
+    doubles += 7.0 * client.model.embedding.encoder.parameters();  // q_phi, raw, Adam's moments
+    for (const auto& z : client.model.inducing) {
+      const auto m = static_cast<double>(z.times.size());
+      doubles += m * (m + 1);
+    }
+  }
+  return 3 * sizeof(double) * doubles;
+}
+
 /// Largest sum of arrays that are on the device at a time: a block of the local update; a client's scoring, its points
 /// for training and those asked for together.
 double most_array_bytes(Session& session) {
@@ -119,11 +133,11 @@ int run_estimate(const config::Config& config, mpi::Communicator& world) {
   std::optional<Session> session;
   const double load = world.max(seconds_of([&] { session.emplace(config, world); }), "estimate");
 
-  // 1. Memory: what is there now, and the largest arrays. On a host both lie in the same memory, with what is read
-  // back.
+  // 1. Memory: what is there now, the largest arrays and the states. On a host all lie in the same memory, with what is
+  // read back.
   const double arrays = most_array_bytes(*session);
-  const double process =
-      resident_bytes() + (gpu::on_host() ? 1.3 * arrays : 0.1 * arrays) + 32e6;  // libraries at work: files, MPI
+  const double process = resident_bytes() + (gpu::on_host() ? 1.1 : 0.1) * arrays + state_bytes(*session) +
+                         28e6;  // libraries at work: files, MPI
 
   // 2. Time: of each round the slowest rank, of all its participants.
   Rates rates;
