@@ -1,9 +1,11 @@
 // Batches of small factorisations, solves and products: ours and the vendor's.
 #include "gpu/dense.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "gpu/device.hpp"
 #include "measure.hpp"
 
 #if defined(KOKKOS_ENABLE_CUDA)
@@ -15,9 +17,9 @@ namespace {
 using namespace fedpp;
 using gpu::Index;
 
-/// As many problems as asked for, within a quarter of a gigabyte on a host and four on a device.
+/// As many problems as asked for, within a quarter of a gigabyte on a host and half of what is free on a device.
 Index problems(benchmark::State& state, int m) {
-  const double most = (gpu::kHostBackend ? 0.25e9 : 4e9) / (16.0 * m * m);
+  const double most = (gpu::kHostBackend ? 0.25e9 : 0.5e6 * gpu::free_device_mb()) / (16.0 * m * m);
   return std::min<Index>(state.range(1), static_cast<Index>(most));
 }
 
@@ -33,7 +35,16 @@ gpu::Array<double> gram_matrices(int m, Index count) {
   return a;
 }
 
-/// Copy and Cholesky of m^3 / 3 operations; reads A, writes L.
+/// Right-hand sides: [m x n] a problem.
+gpu::Array<double> columns(Index n) {
+  const gpu::Array<double> b("columns", n);
+  Kokkos::parallel_for(
+      "fedpp::bench::columns", Kokkos::RangePolicy<gpu::Exec>(0, n),
+      FEDPP_KERNEL(const Index at) { b(at) = 1e-3 * static_cast<double>(at % 997) - 0.5; });
+  return b;
+}
+
+/// Cholesky of m^3 / 3 operations; reads A, writes L, which is in scratch in between, as where the program factorises.
 template <class D>
 void cholesky(benchmark::State& state) {
   const int m = static_cast<int>(state.range(0));
@@ -44,13 +55,16 @@ void cholesky(benchmark::State& state) {
   bench::measure(state, static_cast<double>(count) * gpu::Cost{m * square / 3.0, 16.0 * square},
                  [&](const gpu::Exec& exec) {
                    Kokkos::parallel_for(
-                       "fedpp::bench::cholesky", gpu::team_policy(exec, static_cast<int>(count)),
+                       "fedpp::bench::cholesky", gpu::team_policy(exec, static_cast<int>(count), square),
                        FEDPP_KERNEL(const gpu::Member& member) {
-                         const Index first = member.league_rank() * square;
-                         double* own = l.data() + first;
-                         gpu::team_for(member, square, [=](Index at) { own[at] = a(first + at); });
+                         const double* from = a.data() + member.league_rank() * square;
+                         double* to = l.data() + member.league_rank() * square;
+                         gpu::Scratch scratch(member, square);
+                         double* own = scratch.take(square);
+                         gpu::team_for(member, square, [=](Index at) { own[at] = from[at]; });
                          member.team_barrier();
                          const int failed = D::potrf(member, m, own, m);
+                         gpu::team_for(member, square, [=](Index at) { to[at] = own[at]; });
                          if (member.team_rank() == 0) info(member.league_rank()) = failed;
                        });
                  });
@@ -65,7 +79,8 @@ void triangular_solve(benchmark::State& state) {
   const Index count = problems(state, m) * m / (m + 2 * n) + 1, square = static_cast<Index>(m) * m;
   const auto l = gram_matrices(m, count);
   const gpu::Array<double> inverse("inverse", count * square);
-  const gpu::Array<double> b("right_hand_sides", count * m * n), x("solution", count * m * n);
+  const auto b = columns(count * m * n);
+  const gpu::Array<double> x("solution", count * m * n);
   bench::measure(state, static_cast<double>(count) * gpu::Cost{m * square / 3.0 + square * n, 16.0 * (square + m * n)},
                  [&](const gpu::Exec& exec) {
                    Kokkos::parallel_for(
@@ -86,7 +101,8 @@ void tile_product(benchmark::State& state) {
   const int m = static_cast<int>(state.range(0)), n = gpu::tile_columns();
   const Index count = problems(state, m) * m / (m + 2 * n) + 1, square = static_cast<Index>(m) * m;
   const auto a = gram_matrices(m, count);
-  const gpu::Array<double> b("b", count * m * n), c("c", count * m * n);
+  const auto b = columns(count * m * n);
+  const gpu::Array<double> c("c", count * m * n);
   bench::measure(state, static_cast<double>(count) * gpu::Cost{2.0 * square * n, 8.0 * (square + 2 * m * n)},
                  [&](const gpu::Exec& exec) {
                    Kokkos::parallel_for(

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""scaling.py BUILD OUT [--clients K ...] [--ranks R ...] - what a round costs as clients and ranks grow, as OUT/scaling.csv and OUT/scaling.png.
+"""scaling.py BUILD OUT [--clients K ...] [--ranks R ...] [--weak K] - what a round costs as clients and ranks grow, as OUT/scaling.csv and OUT/scaling.png.
 
   python3 bench/scaling.py build/cpu out/scaling --clients 20 50 100 200 500 1000 2000 --ranks 1 2 4 8 50 200
+  python3 bench/scaling.py build/cpu out/scaling --launch "srun -n" --clients --ranks 1 2 4 8 16 32 --weak 100     # in an allocation of 32 tasks
 
-Clients: workload d (bench/workloads.hpp) with K of them, all in every round, on one rank. Ranks: the same with 200 clients. Of every run: seconds a round
-by phase (of the slowest rank, waiting included), seconds of loading and of one checkpoint, peak memory of the largest rank, bytes that rank 0 sent. A
-straight line through the runs of up to half of the most clients is carried on to the others, and its error there is printed. Finished runs are kept.
+Clients: workload d (bench/workloads.hpp) with K of them, all in every round, on one rank. Strong: the same with 200 clients on R ranks. Weak: with
+K clients for every one of R ranks. Of every run: seconds a round by phase (of the slowest rank, waiting included), seconds of loading and of one
+checkpoint, peak memory of the largest rank, bytes that rank 0 sent. A straight line through the runs of up to half of the most clients is carried on to
+the others, and its error there is printed. Ranks beyond --cores take turns on them: the ideal is one rank's time times their number a core. Finished runs
+are kept.
 """
 import argparse
 import csv
@@ -28,6 +31,8 @@ def parse():
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--clients", type=int, nargs="*", default=[20, 50, 100, 200, 500, 1000, 2000])
     parser.add_argument("--ranks", type=int, nargs="*", default=[1, 2, 4, 8, 50, 200])
+    parser.add_argument("--weak", type=int, default=10, help="clients a rank")
+    parser.add_argument("--cores", type=int, default=os.cpu_count(), help="that all ranks share")
     parser.add_argument("--launch", default="mpirun --oversubscribe -n", help="words before the number of ranks")
     return parser.parse_args()
 
@@ -77,7 +82,15 @@ def show(rows, title):
         print("  ".join(f"{value:>14.4g}" for value in row.values()))
 
 
-def plot(by_clients, by_ranks, path):
+def ideal(rows, cores, weak):
+    """Seconds a round that the first row's would become: work shared by the cores, with all of it (strong) or with a rank's own (weak)."""
+    first = rows[0]
+    share = [min(row["ranks"], cores) / min(first["ranks"], cores) for row in rows]
+    work = [row["clients"] / first["clients"] if weak else 1 for row in rows]
+    return [first["round"] * w / s for w, s in zip(work, share)]
+
+
+def plot(by_clients, strong, weak, cores, path):
     try:
         import matplotlib
 
@@ -86,21 +99,25 @@ def plot(by_clients, by_ranks, path):
     except ImportError:
         print("no Matplotlib: the picture is not drawn")
         return
-    figure, axes = plt.subplots(1, 3, figsize=(15, 4.4), constrained_layout=True)
+    figure, axes = plt.subplots(2, 2, figsize=(12, 8.4), constrained_layout=True)
     colours = {"local update": "#0b5fa5", "aggregate": "#e08214", "metrics": "#5aae61", "round": "#404040"}
-    for axis, rows, x in ((axes[0], by_clients, "clients"), (axes[1], by_ranks, "ranks")):
+    panels = ((axes[0][0], by_clients, "clients", "Clients, one rank"),
+              (axes[0][1], strong, "ranks", f"Strong scaling: 200 clients, {cores} cores"),
+              (axes[1][0], weak, "ranks", f"Weak scaling: the clients grow with the ranks, {cores} cores"))
+    for axis, rows, x, title in panels:
+        axis.set(xlabel=x, ylabel="time a round (s)", title=title)
         for phase, colour in colours.items():
             axis.loglog([r[x] for r in rows], [max(r[phase], 1e-6) for r in rows], "o-" if phase != "round" else "--", color=colour, label=phase)
-        axis.set(xlabel=x, ylabel="time a round (s)")
-        axis.legend(frameon=False)
-    axes[0].set_title("Clients, one rank")
-    axes[1].set_title("Ranks, 200 clients, " + f"{os.cpu_count()} cores")
-    axes[2].semilogx([r["clients"] for r in by_clients], [r["peak_MB_of_a_rank"] for r in by_clients], "o-", color="#0b5fa5", label="clients, one rank")
-    axes[2].semilogx([r["ranks"] for r in by_ranks], [r["peak_MB_of_a_rank"] for r in by_ranks], "s-", color="#e08214", label="ranks, 200 clients")
-    axes[2].set(xlabel="clients or ranks", ylabel="peak memory of a rank (MB)", title="Memory", ylim=(0, None))
-    axes[2].legend(frameon=False)
-    for axis in axes:
+        if rows and x == "ranks":
+            axis.loglog([r[x] for r in rows], ideal(rows, cores, rows is weak), ":", color="#404040", label="ideal")
+    memory = axes[1][1]
+    for rows, x, style, colour, label in ((by_clients, "clients", "o-", "#0b5fa5", "clients, one rank"), (strong, "ranks", "s-", "#e08214", "ranks, strong"),
+                                          (weak, "ranks", "^-", "#5aae61", "ranks, weak")):
+        memory.semilogx([r[x] for r in rows], [r["peak_MB_of_a_rank"] for r in rows], style, color=colour, label=label)
+    memory.set(xlabel="clients or ranks", ylabel="peak memory of a rank (MB)", title="Memory", ylim=(0, None))
+    for axis in axes.flat:
         axis.grid(True, color="#e4e4e4")
+        axis.legend(frameon=False)
     figure.savefig(path, dpi=130)
     print(path)
 
@@ -109,19 +126,26 @@ def main():
     options = parse()
     options.build, options.out = options.build.resolve(), options.out.resolve()
     by_clients = [run(options, k, 1) for k in options.clients]
-    by_ranks = [run(options, 200, r) for r in options.ranks]
-    rows = by_clients + [row for row in by_ranks if row not in by_clients]
+    strong = [run(options, 200, r) for r in options.ranks]
+    weak = [run(options, options.weak * r, r) for r in options.ranks]
+    rows = []
+    for row in by_clients + strong + weak:
+        if row not in rows:
+            rows.append(row)
     with open(options.out / "scaling.csv", "w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(rows[0])
+        writer.writerow(rows[0] if rows else [])
         writer.writerows([[f"{v:.6g}" for v in row.values()] for row in rows])
-    for title, part in (("clients, one rank (seconds)", by_clients), ("ranks, 200 clients (seconds)", by_ranks)):
+    if by_clients:
+        show(by_clients, "clients, one rank (seconds)")
+    for name, part in (("strong", strong), ("weak", weak)):
         if part:
-            show(part, title)
-    if line := carried_on(by_clients, "round"):
+            best = ideal(part, options.cores, part is weak)
+            show([{**row, "ideal": t, "efficiency": t / row["round"]} for row, t in zip(part, best)], f"{name} scaling (seconds)")
+    if by_clients and (line := carried_on(by_clients, "round")):
         print(f"\nround = {line[0]:.4g} + {line[1]:.4g} clients (s); carried on to " + ", ".join(f"{k}: {e:+.1f} %" for k, e in line[2].items()))
-    if by_clients and by_ranks:
-        plot(by_clients, by_ranks, options.out / "scaling.png")
+    if rows:
+        plot(by_clients, strong, weak, options.cores, options.out / "scaling.png")
 
 
 if __name__ == "__main__":

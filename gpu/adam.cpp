@@ -14,7 +14,9 @@ AdamState make_adam_state(const Batch& batch) {
     doubles.zeros("adam", *a, batch.lengths.posterior);
   doubles.zeros("divergence", state.divergence, batch.clients);
   doubles.make("adam");
-  state.steps = Array<std::int64_t>("steps", batch.clients);
+  ArraySet<std::int64_t> counts;
+  counts.zeros("steps", state.steps, batch.clients);
+  counts.make("adam_steps");
   return state;
 }
 

@@ -373,6 +373,7 @@ void embed(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOp
 
 void adjoint(const Exec& exec, const Batch& batch, const std::vector<Batch>& chunks, const Fields& fields,
              EncoderOperator& encoder, const Alignment* alignment) {
+  const Region region("fedpp::adjoint");
   const auto by_encoder = [&](const Batch& part, const Fields& its) {
     const Region region("fedpp::embed_adjoint");
     encoder.adjoint(exec, part, its);

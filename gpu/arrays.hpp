@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/kokkos.hpp"
+#include "gpu/reserve.hpp"
 
 namespace fedpp::gpu {
 
 /// Collects arrays and makes them at once: parts of one allocation that one copy and one fill reach on a device, where
-/// each costs microseconds to milliseconds; an allocation each on a host, where a sanitizer then sees the end of every
-/// one.
+/// each costs microseconds to milliseconds, and which comes from the reserve; an allocation each on a host, where a
+/// sanitizer then sees the end of every one.
 template <class T>
 class ArraySet {
  public:
@@ -68,7 +68,11 @@ class ArraySet {
       if (w.contents == Contents::kHost) behind[0] = total;
       if (w.contents != Contents::kAny) behind[1] = total;
     }
-    const Array<T> all(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), static_cast<std::size_t>(total));
+    if (total == 0) {
+      for (const auto& w : wanted_) *w.to = {};
+      return;
+    }
+    const Array<T> all = Reserve<T>::take(label, total);
     const auto part = [&](Index first, Index last) {
       return Kokkos::subview(all, std::pair<Index, Index>(first, last));
     };

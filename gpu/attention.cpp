@@ -17,7 +17,7 @@ namespace {
 constexpr double kReach = 4;      ///< tokens that the first layer looks back over at the start, and from layer to layer
 constexpr double kStartSd = 0.1;  ///< of the slopes' logarithms
 
-void lay_out_blocks(const Batch& batch, const std::vector<Encoder>& encoders, bool with_gradient, Work& k) {
+Index lay_out_blocks(const Batch& batch, const std::vector<Encoder>& encoders, Work& k) {
   std::vector<int> client, realisation, tokens, samples;
   to_host(batch.client, client);
   to_host(batch.stream_realisation, realisation);
@@ -52,8 +52,10 @@ void lay_out_blocks(const Batch& batch, const std::vector<Encoder>& encoders, bo
   ints.upload("token_client_tasks", k.client_tasks, client_tasks);
   ints.upload("slot_stream", k.slot_stream, slot_stream);
   ints.make("token_blocks");
-  k.task_gradient = to_device<Index>("token_gradient_offset", task_gradient);
-  if (with_gradient) k.gradient = Array<double>("token_gradient", static_cast<std::size_t>(gradient));
+  ArraySet<Index> offsets;
+  offsets.upload("token_gradient_offset", k.task_gradient, task_gradient);
+  offsets.make("token_offsets");
+  return gradient;
 }
 
 class AttentionOperator : public EncoderOperator {
@@ -71,22 +73,22 @@ class AttentionOperator : public EncoderOperator {
       k_.keys_scratch = std::max(k_.keys_scratch, KeysScratch::size(a));
     }
     k_.with_gradient = with_gradient;
-    lay_out_blocks(batch, encoders, with_gradient, k_);
-    const auto doubles = [](const char* label, Index n) {
-      return Array<double>(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string(label)),
-                           static_cast<std::size_t>(n));
-    };
+    const Index gradient = lay_out_blocks(batch, encoders, k_);
     const Index slots = batch.lengths.problem_slot, points = batch.lengths.problem_point;
-    k_.token_kv = doubles("attention_kv", slots * k_.kv_stride());
-    k_.token_x = doubles("attention_x", slots * k_.x_stride());
-    k_.token_o = doubles("attention_o", slots * k_.token_o_stride());
-    if (!with_gradient) return;
-    k_.point_o = doubles("attention_point_o", points * k_.point_o_stride());
-    k_.point_items = doubles("attention_point_items", points * k_.point_item_stride());
-    k_.token_items = doubles("attention_token_items", slots * k_.token_item_stride());
-    k_.token_qkv_bar = doubles("attention_qkv_bar", slots * 3 * k_.width);
-    k_.token_x_bar = doubles("attention_x_bar", slots * k_.width);
-    k_.points = make_slot_points(batch, fields);
+    ArraySet<double> doubles;
+    doubles.uninitialised("attention_kv", k_.token_kv, slots * k_.kv_stride());
+    doubles.uninitialised("attention_x", k_.token_x, slots * k_.x_stride());
+    doubles.uninitialised("attention_o", k_.token_o, slots * k_.token_o_stride());
+    if (with_gradient) {
+      doubles.uninitialised("token_gradient", k_.gradient, gradient);
+      doubles.uninitialised("attention_point_o", k_.point_o, points * k_.point_o_stride());
+      doubles.uninitialised("attention_point_items", k_.point_items, points * k_.point_item_stride());
+      doubles.uninitialised("attention_token_items", k_.token_items, slots * k_.token_item_stride());
+      doubles.uninitialised("attention_qkv_bar", k_.token_qkv_bar, slots * 3 * k_.width);
+      doubles.uninitialised("attention_x_bar", k_.token_x_bar, slots * k_.width);
+    }
+    doubles.make("attention");
+    if (with_gradient) k_.points = make_slot_points(batch, fields);
   }
 
   void embed(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only) override {

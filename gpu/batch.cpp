@@ -184,7 +184,9 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
   batch.piece_tasks = static_cast<int>(piece_of_task.size());
   batch.streams = static_cast<int>(stream_tokens.size());
 
-  batch.encoder = to_device<Encoder>("encoder", encoders);
+  ArraySet<Encoder> of_clients;
+  of_clients.upload("encoder", batch.encoder, encoders);
+  of_clients.make("encoders");
   ArraySet<int> ints;
   ArraySet<Index> offsets;
   ints.upload("samples", batch.samples, samples);

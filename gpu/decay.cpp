@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gpu/arrays.hpp"
 #include "gpu/dense.hpp"
 #include "gpu/elementary.hpp"
 #include "gpu/encoders.hpp"
@@ -178,9 +179,13 @@ class DecayOperator : public EncoderOperator {
       }
     }
     k_.tasks = static_cast<int>(task_stream.size());
-    k_.stream = to_device<int>("decay_stream", task_stream);
-    k_.sample = to_device<int>("decay_sample", task_sample);
-    k_.memory = Array<double>("decay_memory", static_cast<std::size_t>(batch.lengths.problem_slot * kSlotDoubles));
+    ArraySet<int> ints;
+    ints.upload("decay_stream", k_.stream, task_stream);
+    ints.upload("decay_sample", k_.sample, task_sample);
+    ints.make("decay_tasks");
+    ArraySet<double> doubles;
+    doubles.zeros("decay_memory", k_.memory, batch.lengths.problem_slot * kSlotDoubles);
+    doubles.make("decay");
   }
 
   void embed(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only) override {

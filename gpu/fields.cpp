@@ -38,7 +38,8 @@ Fields make_fields(const Batch& batch, bool with_gradient, const std::vector<Bat
   ArraySet<double> doubles;
   ArraySet<float> floats;
   ArraySet<int> ints;
-  f.client_id = Array<std::int64_t>("client_id", batch.clients);
+  ArraySet<std::int64_t> ids;
+  ids.uninitialised("client_id", f.client_id, batch.clients);
   doubles.uninitialised("input", f.input, n.input);
   doubles.uninitialised("multiplicity", f.multiplicity, n.column);
   doubles.uninitialised("node_weight", f.node_weight, n.column);
@@ -106,6 +107,7 @@ Fields make_fields(const Batch& batch, bool with_gradient, const std::vector<Bat
   doubles.make("fields");
   floats.make("fields_single");
   ints.make("field_ints");
+  ids.make("field_ids");
   Kokkos::deep_copy(f.tile_scale, 1.0);
   if (with_gradient) Kokkos::deep_copy(f.step_taken, 1);
   const Batch b = batch;
@@ -118,6 +120,14 @@ Fields make_fields(const Batch& batch, bool with_gradient, const std::vector<Bat
         team_for(member, m, [=](Index j) { factor[j * (m + 1)] = 1; });
       });
   return f;
+}
+
+void restart(const Fields& f) {
+  for (const auto* zeros : {&f.v_divergence, &f.offset_center, &f.jitter, &f.pivot, &f.elbo, &f.surrogate})
+    Kokkos::deep_copy(*zeros, 0.0);
+  Kokkos::deep_copy(f.info, 0);
+  Kokkos::deep_copy(f.tile_scale, 1.0);
+  Kokkos::deep_copy(f.step_taken, 1);
 }
 
 Fields adjoint_fields(const Fields& fields, const Batch& chunk, bool with_columns) {

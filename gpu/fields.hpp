@@ -107,6 +107,10 @@ void with_precision(const Batch& batch, const F& f) {
 /// the length of the largest: adjoint_fields(). Without chunks all have the batch's.
 Fields make_fields(const Batch& batch, bool with_gradient, const std::vector<Batch>& chunks = {});
 
+/// The fields of a batch that has been advanced as make_fields() left them, but for what is uploaded: points, weights,
+/// q(v), m, nu and the settings of clients.
+void restart(const Fields& fields);
+
 /// The arrays as the adjoint of a chunk has them: on a host those that nobody reads after it begin where the first
 /// chunk's do, so that one chunk after another writes what is in a cache. `with_columns`: dJ/dh at columns, too.
 Fields adjoint_fields(const Fields& fields, const Batch& chunk, bool with_columns);

@@ -3,6 +3,8 @@
 #include <cassert>
 #include <vector>
 
+#include "gpu/arrays.hpp"
+
 namespace fedpp::gpu {
 
 SlotPoints make_slot_points(const Batch& batch, const Fields& fields) {
@@ -33,7 +35,14 @@ SlotPoints make_slot_points(const Batch& batch, const Fields& fields) {
   std::vector<int> point(begin.back());
   std::vector<Index> next(begin.begin(), begin.end());
   each([&](Index at, int j) { point[next[at]++] = j; });
-  return {to_device<Index>("slot_begin", begin), to_device<int>("slot_point", point)};
+  SlotPoints points;
+  ArraySet<Index> offsets;
+  offsets.upload("slot_begin", points.begin, begin);
+  offsets.make("slot_offsets");
+  ArraySet<int> ints;
+  ints.upload("slot_point", points.point, point);
+  ints.make("slot_points");
+  return points;
 }
 
 }  // namespace fedpp::gpu

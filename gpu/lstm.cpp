@@ -14,7 +14,7 @@ namespace lstm {
 namespace {
 
 /// Bundles of each client's streams, longest first: the same whatever else is in the batch.
-void lay_out_bundles(const Batch& batch, const std::vector<Encoder>& encoders, bool with_gradient, Work& k) {
+Index lay_out_bundles(const Batch& batch, const std::vector<Encoder>& encoders, Work& k) {
   std::vector<int> client, realisation, tokens, samples;
   to_host(batch.client, client);
   to_host(batch.stream_realisation, realisation);
@@ -54,8 +54,10 @@ void lay_out_bundles(const Batch& batch, const std::vector<Encoder>& encoders, b
   ints.upload("bundle_sample", k.task_sample, task_sample);
   ints.zeros("active_streams", k.active, static_cast<Index>(k.tasks) * kStepColumns);
   ints.make("bundles");
-  k.task_gradient = to_device<Index>("bundle_gradient_offset", task_gradient);
-  if (with_gradient) k.gradient = Array<double>("bundle_gradient", static_cast<std::size_t>(gradient));
+  ArraySet<Index> offsets;
+  offsets.upload("bundle_gradient_offset", k.task_gradient, task_gradient);
+  offsets.make("bundle_offsets");
+  return gradient;
 }
 
 class LstmOperator : public EncoderOperator {
@@ -72,15 +74,16 @@ class LstmOperator : public EncoderOperator {
       k_.forward_scratch = std::max(k_.forward_scratch, s.forward_scratch() * kStepColumns);
       k_.adjoint_scratch = std::max(k_.adjoint_scratch, s.adjoint_scratch() * kStepColumns);
     }
-    lay_out_bundles(batch, encoders, with_gradient, k_);
-    k_.memory = Array<double>("lstm_memory", static_cast<std::size_t>(batch.lengths.problem_slot *
-                                                                      k_.stride));  // zero: the state at the start
-    k_.hidden = Array<double>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "lstm_hidden"),
-                              static_cast<std::size_t>(batch.lengths.problem_slot * k_.gates));
-    if (!with_gradient) return;
-    k_.point_adjoint =
-        Array<double>("lstm_point_adjoint", static_cast<std::size_t>(batch.lengths.problem_point * k_.back));
-    k_.points = make_slot_points(batch, fields);
+    const Index gradient = lay_out_bundles(batch, encoders, k_);
+    ArraySet<double> doubles;
+    doubles.zeros("lstm_memory", k_.memory, batch.lengths.problem_slot * k_.stride);  // the state at the start
+    doubles.uninitialised("lstm_hidden", k_.hidden, batch.lengths.problem_slot * k_.gates);
+    if (with_gradient) {
+      doubles.uninitialised("bundle_gradient", k_.gradient, gradient);
+      doubles.uninitialised("lstm_point_adjoint", k_.point_adjoint, batch.lengths.problem_point * k_.back);
+    }
+    doubles.make("lstm");
+    if (with_gradient) k_.points = make_slot_points(batch, fields);
   }
 
   void embed(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only) override {

@@ -1,5 +1,7 @@
 #include "gpu/runtime.hpp"
 
+#include <algorithm>
+
 #include "gpu/dense.hpp"
 #include "gpu/device.hpp"
 
@@ -20,9 +22,11 @@ void keep_freed_memory() {
 #endif
 }
 
+double device_share_mb = 0;  ///< see default_workspace_mb()
+
 }  // namespace
 
-Runtime::Runtime(int node_rank, const std::string& dense) : mine_(!Kokkos::is_initialized()) {
+Runtime::Runtime(int node_rank, int node_size, const std::string& dense) : mine_(!Kokkos::is_initialized()) {
   if (mine_) {
 #if KOKKOS_VERSION >= 30700
     Kokkos::InitializationSettings settings;
@@ -36,6 +40,8 @@ Runtime::Runtime(int node_rank, const std::string& dense) : mine_(!Kokkos::is_in
     Kokkos::initialize(arguments);
 #endif
   }
+  const int devices = std::max(1, device_count());
+  device_share_mb = 0.25 * free_device_mb() / ((node_size + devices - 1) / devices);
   choose_dense(dense);
   keep_freed_memory();
 }
@@ -46,7 +52,7 @@ Runtime::~Runtime() {
 
 bool on_host() { return kHostBackend; }
 
-double default_workspace_mb() { return kHostBackend ? 8.0 * Exec().concurrency() : 0.25 * free_device_mb(); }
+double default_workspace_mb() { return kHostBackend ? 8.0 * Exec().concurrency() : device_share_mb; }
 
 std::string backend_description() {
   const int threads = static_cast<int>(Exec().concurrency());

@@ -101,14 +101,24 @@ template <class P>
 KOKKOS_INLINE_FUNCTION void team_add_parts(const Member& member, Index begin, Index end, int parts, const P& part,
                                            double* to) {
 #if defined(FEDPP_THREADS_IN_TURN)
+  constexpr int kAhead = 4;  // addends under way at a time: an addition waits for its own, not for memory each time
   for (Index at = begin + member.team_rank(); at < end; at += member.team_size()) {
     double sum = 0;
     bool first = true;
-    for (int k = 0; k < parts; ++k)
-      if (const double* from = part(k)) {
-        sum = first ? from[at] : sum + from[at];
+    for (int k = 0; k < parts; k += kAhead) {
+      double addend[kAhead];
+      bool there[kAhead];
+      for (int j = 0; j < kAhead; ++j) {
+        const double* from = k + j < parts ? part(k + j) : nullptr;
+        there[j] = from != nullptr;
+        addend[j] = there[j] ? from[at] : 0;
+      }
+      for (int j = 0; j < kAhead; ++j) {
+        if (!there[j]) continue;
+        sum = first ? addend[j] : sum + addend[j];
         first = false;
       }
+    }
     to[at] = sum;
   }
 #else

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # bench.sh [PRESET [CMAKE-OPTION ...]] - builds a preset (default: cpu) with the benchmarks, runs all of them on one rank, and leaves
-# bench/results/DATE-REVISION-DEVICE.json with a picture of the roofline beside it. FEDPP_BENCH_FILTER picks benchmarks by name.
+# bench/results/DATE-REVISION-DEVICE.json with a picture of the roofline beside it, medians of five (FEDPP_BENCH_REPETITIONS) among its lines.
+# FEDPP_BENCH_FILTER picks benchmarks by name. Where FEDPP_PEER_PYTHON names a Python that has PyTorch, workloads a, b and d are then run in
+# turns with the peer, on the same device: DATE-REVISION-DEVICE-peer-WORKLOAD.json.
 #   scripts/bench.sh
-#   scripts/bench.sh cuda -DKokkos_ROOT=$KOKKOS_CUDA_PREFIX      # on a GPU machine
+#   FEDPP_PEER_PYTHON=python3 scripts/bench.sh cuda -DKokkos_ROOT=$KOKKOS_CUDA_PREFIX      # on a GPU machine
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:-cpu}
@@ -14,7 +16,18 @@ export OPENBLAS_NUM_THREADS=1 KOKKOS_DISABLE_WARNINGS=1
 mkdir -p bench/results
 device=$( (command -v nvidia-smi >/dev/null && nvidia-smi --query-gpu=name --format=csv,noheader | head -1 || sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1) |
   tr -cs '[:alnum:]\n' - | tr '[:upper:]' '[:lower:]' | sed 's/-$//')
-out=bench/results/$(date +%F)-$(git rev-parse --short=8 HEAD)-${device:-unknown}.json
-"build/$preset/bench/fedpp_bench" --benchmark_filter="${FEDPP_BENCH_FILTER:-.}" --benchmark_out="$out" --benchmark_out_format=json
+name=bench/results/$(date +%F)-$(git rev-parse --short=8 HEAD)-${device:-unknown}
+out=$name.json
+"build/$preset/bench/fedpp_bench" --benchmark_filter="${FEDPP_BENCH_FILTER:-.}" --benchmark_repetitions="${FEDPP_BENCH_REPETITIONS:-5}" \
+  --benchmark_out="$out" --benchmark_out_format=json
+"build/$preset/bench/fedpp_bench_structural_entropy"
 if python=$(scripts/find-plotting-python.sh); then "$python" bench/roofline.py "$out"; fi
+if [ -n "${FEDPP_PEER_PYTHON:-}" ]; then
+  [ "$preset" = cuda ] && device=cuda || device=cpu
+  for workload in a b d; do
+    clients=()
+    [ $device-$workload = cpu-b ] && clients=(--clients 2)  # minutes a turn otherwise
+    "$FEDPP_PEER_PYTHON" bench/peer/measure.py "build/$preset" "$workload" --device "$device" "${clients[@]}" --out "$name-peer-$workload.json"
+  done
+fi
 echo "bench: $out"

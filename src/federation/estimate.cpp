@@ -54,28 +54,36 @@ double state_bytes(Session& session) {
   return 3 * sizeof(double) * doubles;
 }
 
-/// Largest sum of arrays that are on the device at a time: a block of the local update; a client's scoring, its points
-/// for training and those asked for together.
+/// Largest sum of arrays that are on the device at a time: of a block of the local update and one of clients that are
+/// scored, their points for training and those asked for together.
 double most_array_bytes(Session& session) {
   const auto& config = session.config();
   const int samples = static_cast<int>(config.training.samples);
   const int scored = static_cast<int>(config.evaluation.samples);
+  const double room =
+      1e6 * (config.backend.workspace_mb > 0 ? config.backend.workspace_mb : gpu::default_workspace_mb());
   std::vector<model::ClientPoints> training;
-  double most = 0;
+  double most_scored = 0, all_scored = 0, most_trained = 0;
   for (const auto& client : session.owned()) {
     training.push_back({&client.model, &client.model.training});
+    double of_client = 0;
     for (const auto split : {data::kValidation, data::kTest}) {
       const auto held_out = data::held_out_realisations(client.data, session.rules(), split);
       const std::array<model::ClientPoints, 2> together{training.back(), {&client.model, &held_out}};
-      most = std::max(most, model::array_bytes(together, scored, false));
+      of_client = std::max(of_client, model::array_bytes(together, scored, false));
     }
+    most_scored = std::max(most_scored, of_client);
+    all_scored += of_client;
   }
+  most_scored = std::max(most_scored, std::min(room, all_scored));
   const auto precision = model::precision_of(config.training.precision);
-  for (const auto& [first, last] : model::blocks_of(training, samples, true, config.backend.workspace_mb, precision)) {
+  const auto blocks = model::blocks_of(training, samples, true, config.backend.workspace_mb, precision);
+  for (const auto& [first, last] : blocks) {
     const auto block = std::span(training).subspan(first, last - first);
-    most = std::max(most, model::array_bytes(block, samples, true, precision));
+    most_trained = std::max(most_trained, model::array_bytes(block, samples, true, precision));
   }
-  return most;
+  const bool kept = blocks.size() == 1 || most_trained <= room;  // model::KeptBlock, while validation scores
+  return kept ? most_trained + most_scored : std::max(most_trained, most_scored);
 }
 
 /// Seconds an operation takes in the local update, and in the scoring of a client (of the operations of an epoch with
@@ -84,14 +92,16 @@ struct Rates {
   double update = 0, validate = 0, score = 0;
 };
 Rates calibrate(Session& session) {
-  constexpr std::size_t kClients = 3;
   auto& owned = session.owned();
   const auto& config = session.config();
+  // A few on a host; a GPU, which is as fast as it is full, gets as many as a rank has in a round.
+  const auto participants = config.federation.participants > 0 ? config.federation.participants : session.clients();
+  const auto most = static_cast<std::size_t>(gpu::on_host() ? 3 : 1 + (participants - 1) / session.world().size());
   std::vector<model::Client> copies;
   std::vector<model::Client*> clients;
   std::vector<std::int64_t> ids;
   double flops = 0, scored_flops = 0;
-  const std::size_t count = std::min(kClients, owned.size());
+  const std::size_t count = std::min(most, owned.size());
   copies.reserve(count);
   for (std::size_t k = 0; k < count; ++k) {  // spread over the rank's clients
     const auto& client = owned[k * owned.size() / count];
@@ -115,12 +125,16 @@ Rates calibrate(Session& session) {
   const auto prediction = prediction_options(config, static_cast<int>(config.evaluation.samples),
                                              static_cast<int>(config.evaluation.e_steps));
   rates.score = seconds_of([&] {
-                  for (std::size_t k = 0; k < count; ++k) {
-                    const auto& client = session.owned(ids[k]);
-                    const auto scored = scoring_client(session, client, data::kTest);
-                    const auto held_out = data::held_out_realisations(client.data, session.rules(), data::kTest);
-                    model::predict({{&scored, {&held_out}}}, session.initial_prior(), prediction);
+                  std::vector<model::Client> scored;
+                  std::vector<std::vector<data::Realisation>> held_out;
+                  std::vector<model::PredictionRequest> requests;
+                  for (const auto id : ids) {
+                    const auto& client = session.owned(id);
+                    scored.push_back(scoring_client(session, client, data::kTest));
+                    held_out.push_back(data::held_out_realisations(client.data, session.rules(), data::kTest));
                   }
+                  for (std::size_t k = 0; k < count; ++k) requests.push_back({&scored[k], {&held_out[k]}});
+                  model::predict(requests, session.initial_prior(), prediction);
                 }) /
                 scored_flops;
   return rates;
@@ -129,7 +143,7 @@ Rates calibrate(Session& session) {
 }  // namespace
 
 int run_estimate(const config::Config& config, mpi::Communicator& world) {
-  const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
+  const gpu::Runtime runtime(world.node_rank(), world.node_size(), config.backend.dense);
   std::optional<Session> session;
   const double load = world.max(seconds_of([&] { session.emplace(config, world); }), "estimate");
 

@@ -101,7 +101,7 @@ class Trainer {
     options.schedule = learning_rate_factor(config_.training.schedule, round, config_.federation.rounds);
     options.overwrite = config_.federation.client_start == "overwrite";
     options.workspace_mb = config_.backend.workspace_mb;
-    LocalWork work{state_.theta, session_.initial_prior(), options, session_.seed(), round};
+    LocalWork work{state_.theta, session_.initial_prior(), options, session_.seed(), round, &kept_};
     if (strategy_->downloads_uploads()) {
       work.sent = last_uploads(session_, state_.uploads);
       work.event_shares = event_shares();
@@ -287,6 +287,7 @@ class Trainer {
   std::optional<PersonalPriors> personal_;  ///< scopes but "global"
   Communities communities_;                 ///< of the last round
   RoundRecorder recorder_;
+  model::KeptBlock kept_;
   std::chrono::steady_clock::time_point last_checkpoint_ = std::chrono::steady_clock::now();
   int failed_checkpoints_ = 0;                            ///< in a row
   std::chrono::steady_clock::time_point next_attempt_{};  ///< after a failed one

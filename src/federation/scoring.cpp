@@ -7,6 +7,8 @@
 
 #include "evaluation/trivial_models.hpp"
 #include "federation/strategies/strategy.hpp"
+#include "gpu/runtime.hpp"
+#include "model/client_batch.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {
@@ -75,6 +77,43 @@ std::vector<double> increments_of(const data::Realisation& held_out, const model
   return evaluation::rescaled_increments({held_out.events, held_out.multiplicities, cells, held_out.span}, seed);
 }
 
+/// A client as it predicts, and where.
+struct Scored {
+  model::Client client;
+  std::vector<data::Realisation> held_out;
+};
+
+/// use(k, predictions of the realisations) for every client: all as one batch, or, where that fails, one by one (no
+/// client's bits depend on the others in its batch); nullptr where a client's own fail.
+template <class Use>
+void predict_each(const std::vector<Scored>& clients, const model::Priors& theta,
+                  const model::PredictionOptions& options, const Use& use) {
+  std::vector<model::PredictionRequest> requests;
+  for (const auto& c : clients) requests.push_back({&c.client, {&c.held_out}});
+  std::vector<std::vector<std::vector<model::RealisationPrediction>>> all;
+  try {
+    all = model::predict(requests, theta, options);
+  } catch (const model::PredictionError&) {
+    for (const auto& request : requests) {
+      try {
+        all.push_back(model::predict({request}, theta, options)[0]);
+      } catch (const model::PredictionError&) {
+        all.emplace_back();
+      }
+    }
+  }
+  for (std::size_t k = 0; k < clients.size(); ++k) use(k, all[k].empty() ? nullptr : &all[k][0]);
+}
+
+/// Work space of a client's E-steps and of its predictions.
+double megabytes(const Scored& c, int samples) {
+  const auto of = [&](const std::vector<data::Realisation>& points) {
+    const model::ClientPoints at{&c.client, &points};
+    return 1e-6 * model::array_bytes({&at, 1}, samples, /*with_gradient=*/false);
+  };
+  return of(c.client.training) + of(c.held_out);
+}
+
 }  // namespace
 
 evaluation::Score score_of(evaluation::Protocol protocol, const data::Realisation& held_out,
@@ -125,33 +164,19 @@ model::PredictionOptions prediction_options(const config::Config& config, int sa
 
 std::vector<evaluation::Score> validation_scores(Session& session, const std::vector<std::int64_t>& clients,
                                                  const model::Priors& theta) {
-  std::vector<std::vector<data::Realisation>> held_out;
-  std::vector<model::Client> scored;
-  std::vector<model::PredictionRequest> requests;
+  std::vector<Scored> scored;
   for (const auto c : clients) {
     const auto& client = session.owned(c);
-    held_out.push_back(validation_windows(session, client, data::ValidationHalf::kRounds));
-    scored.push_back(scoring_client(session, client, data::kValidation));
+    scored.push_back({scoring_client(session, client, data::kValidation),
+                      validation_windows(session, client, data::ValidationHalf::kRounds)});
   }
-  for (std::size_t k = 0; k < clients.size(); ++k) requests.push_back({&scored[k], {&held_out[k]}});
-  const auto options = prediction_options(session.config(), kValidationSamples, kValidationSteps);
   std::vector<evaluation::Score> scores(clients.size());
-  const auto score = [&](std::size_t k, const std::vector<std::vector<model::RealisationPrediction>>& prediction) {
-    for (std::size_t i = 0; i < held_out[k].size(); ++i)
-      scores[k] += score_of(session.protocol(), held_out[k][i], prediction[0][i]);
-  };
-  try {
-    const auto predictions = model::predict(requests, theta, options);
-    for (std::size_t k = 0; k < clients.size(); ++k) score(k, predictions[k]);
-  } catch (const model::PredictionError&) {  // one by one: no client's bits depend on the others in its batch
-    for (std::size_t k = 0; k < clients.size(); ++k) {
-      try {
-        score(k, model::predict({requests[k]}, theta, options)[0]);
-      } catch (const model::PredictionError&) {
-        scores[k] = {std::nan(""), std::nan(""), 0};
-      }
-    }
-  }
+  predict_each(scored, theta, prediction_options(session.config(), kValidationSamples, kValidationSteps),
+               [&](std::size_t k, const std::vector<model::RealisationPrediction>* prediction) {
+                 if (prediction == nullptr) scores[k] = {std::nan(""), std::nan(""), 0};
+                 for (std::size_t i = 0; prediction != nullptr && i < prediction->size(); ++i)
+                   scores[k] += score_of(session.protocol(), scored[k].held_out[i], (*prediction)[i]);
+               });
   return scores;
 }
 
@@ -159,35 +184,49 @@ TestResult test_scores(Session& session, const model::Priors& theta) {
   std::vector<double> sums, ks;
   TestResult result;
   result.uniforms.assign(kCalibrationBins, 0);
-  mpi::together(session.world(), [&] {
-    const auto options = prediction_options(session.config(), static_cast<int>(session.config().evaluation.samples),
-                                            static_cast<int>(session.config().evaluation.e_steps));
-    for (auto& client :
-         session.owned()) {  // one at a time: a client's realisations are batch enough, and memory is bounded
-      const auto scored = scoring_client(session, client, data::kTest);
-      const auto held_out = data::held_out_realisations(client.data, session.rules(), data::kTest);
-      evaluation::Score score;
-      std::vector<double> increments;
-      std::vector<model::RealisationPrediction> prediction;
-      try {
-        prediction = model::predict({{&scored, {&held_out}}}, theta, options)[0][0];
-      } catch (const model::PredictionError&) {
-        sums.insert(sums.end(), {0, 0, 0, 1});
-        ks.push_back(std::nan(""));
-        continue;
-      }
-      for (std::size_t i = 0; i < held_out.size(); ++i) {
-        score += score_of(session.protocol(), held_out[i], prediction[i]);
-        if (held_out[i].events.empty()) continue;
-        const auto part = increments_of(held_out[i], prediction[i], session.seed());
-        increments.insert(increments.end(), part.begin(), part.end());
-      }
-      sums.insert(sums.end(), {score.headline, score.plug_in, score.events, 0});
-      ks.push_back(increments.empty() ? std::numeric_limits<double>::quiet_NaN()
-                                      : evaluation::ks_distance_from_exponential(increments));
-      for (const double x : increments)
-        ++result.uniforms[std::min(static_cast<int>(-std::expm1(-x) * kCalibrationBins), kCalibrationBins - 1)];
+  const auto options = prediction_options(session.config(), static_cast<int>(session.config().evaluation.samples),
+                                          static_cast<int>(session.config().evaluation.e_steps));
+  const auto score_client = [&](const std::vector<data::Realisation>& held_out,
+                                const std::vector<model::RealisationPrediction>* prediction) {
+    if (prediction == nullptr) {
+      sums.insert(sums.end(), {0, 0, 0, 1});
+      ks.push_back(std::nan(""));
+      return;
     }
+    evaluation::Score score;
+    std::vector<double> increments;
+    for (std::size_t i = 0; i < held_out.size(); ++i) {
+      score += score_of(session.protocol(), held_out[i], (*prediction)[i]);
+      if (held_out[i].events.empty()) continue;
+      const auto part = increments_of(held_out[i], (*prediction)[i], session.seed());
+      increments.insert(increments.end(), part.begin(), part.end());
+    }
+    sums.insert(sums.end(), {score.headline, score.plug_in, score.events, 0});
+    ks.push_back(increments.empty() ? std::numeric_limits<double>::quiet_NaN()
+                                    : evaluation::ks_distance_from_exponential(increments));
+    for (const double x : increments)
+      ++result.uniforms[std::min(static_cast<int>(-std::expm1(-x) * kCalibrationBins), kCalibrationBins - 1)];
+  };
+  mpi::together(session.world(), [&] {
+    const double room = options.workspace_mb > 0 ? options.workspace_mb : gpu::default_workspace_mb();
+    std::vector<Scored> block;  // as many clients as the work space has room for, at least one
+    double used = 0;
+    const auto score_block = [&] {
+      predict_each(block, theta, options, [&](std::size_t k, const std::vector<model::RealisationPrediction>* p) {
+        score_client(block[k].held_out, p);
+      });
+      block.clear();
+      used = 0;
+    };
+    for (auto& client : session.owned()) {
+      Scored next{scoring_client(session, client, data::kTest),
+                  data::held_out_realisations(client.data, session.rules(), data::kTest)};
+      const double mb = megabytes(next, options.samples);
+      if (used + mb > room) score_block();
+      block.push_back(std::move(next));
+      used += mb;
+    }
+    score_block();
   });
   const auto all = session.share(sums, 4, "scores");
   for (std::int64_t c = 0; c < session.clients(); ++c) {

@@ -125,17 +125,18 @@ ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::ve
   assert(clients.size() == weights.size());
   std::vector<gpu::ClientExtent> client_extents;
   std::vector<gpu::RealisationExtent> realisation_extents;
-  std::vector<double> multiplicity, node_weight, mean, sd, v_mean, v_factor, rate, offset, least;
+  std::vector<double> multiplicity, node_weight, least;
   std::vector<std::int64_t> ids;
   Seen seen;
-  Index first_vector = 0;
+  Index first_vector = 0, first_weight = 0;
   for (std::size_t k = 0; k < clients.size(); ++k) {
     const Client& c = *clients[k].client;
     const auto& realisations = *clients[k].realisations;
     assert(realisations.size() == c.inducing.size());
     client_extents.push_back({samples, c.embedding.encoder, precision});
     realisation_begin_.push_back(static_cast<int>(realisation_extents.size()));
-    posterior_.push_back(static_cast<Index>(mean.size()));
+    posterior_.push_back(first_weight);
+    first_weight += c.embedding.encoder.parameters();
     for (std::size_t i = 0; i < realisations.size(); ++i) {
       const auto& r = realisations[i];
       realisation_extents.push_back(extent(static_cast<int>(k), c, r, i));
@@ -161,12 +162,6 @@ ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::ve
         seen.add_point(inputs, r, z.times[j], history ? &z.histories[j] : nullptr, seen.inducing_input,
                        seen.inducing_slot);
     }
-    mean.insert(mean.end(), weights[k].mean.begin(), weights[k].mean.end());
-    sd.insert(sd.end(), weights[k].sd.begin(), weights[k].sd.end());
-    v_mean.insert(v_mean.end(), c.state.v_mean.begin(), c.state.v_mean.end());
-    v_factor.insert(v_factor.end(), c.state.v_factor.begin(), c.state.v_factor.end());
-    rate.push_back(c.state.rate);
-    offset.push_back(c.state.offset);
     least.push_back(c.least_events);
     ids.push_back(c.id);
   }
@@ -188,16 +183,33 @@ ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::ve
   gpu::copy_to(fields_.inducing_slot, seen.inducing_slot);
   gpu::copy_to(fields_.multiplicity, multiplicity);
   gpu::copy_to(fields_.node_weight, node_weight);
-  gpu::copy_to(fields_.mean, mean);
-  gpu::copy_to(fields_.sd, sd);
+  gpu::copy_to(fields_.least_events, least);
+  Kokkos::deep_copy(fields_.base_jitter, jitter);
+  gpu::copy_to(fields_.client_id, ids);
+  upload_states(clients, weights);
+  encoder_ = gpu::make_encoder_operator(batch_, fields_, with_gradient);
+}
+
+void ClientBatch::upload_states(const std::vector<ClientPoints>& clients,
+                                const std::vector<WeightPosterior>& weights) const {
+  std::vector<double> v_mean, v_factor, rate, offset;
+  for (const auto& [client, points] : clients) {
+    const auto& state = client->state;
+    v_mean.insert(v_mean.end(), state.v_mean.begin(), state.v_mean.end());
+    v_factor.insert(v_factor.end(), state.v_factor.begin(), state.v_factor.end());
+    rate.push_back(state.rate);
+    offset.push_back(state.offset);
+  }
   gpu::copy_to(fields_.v_mean, v_mean);
   gpu::copy_to(fields_.v_factor, v_factor);
   gpu::copy_to(fields_.rate, rate);
   gpu::copy_to(fields_.offset, offset);
-  gpu::copy_to(fields_.least_events, least);
-  Kokkos::deep_copy(fields_.base_jitter, jitter);
-  gpu::copy_to(fields_.client_id, ids);
-  encoder_ = gpu::make_encoder_operator(batch_, fields_, with_gradient);
+  set_weights(weights);
+}
+
+void ClientBatch::restart(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights) const {
+  gpu::restart(fields_);
+  upload_states(clients, weights);
 }
 
 std::vector<int> ClientBatch::points_at_columns(int i) const { return column_order(columns_[i], spread_); }

@@ -55,6 +55,10 @@ class ClientBatch {
   const gpu::Fields& fields() const { return fields_; }
   gpu::EncoderOperator& encoder() const { return *encoder_; }
 
+  /// Once more from these clients' states, the same clients with the same points, and other posteriors of their
+  /// weights: as a new batch, without laying out and uploading what has not changed.
+  void restart(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights) const;
+
   /// Other posteriors of the clients' weights, in the order of the clients; failures of factorisations are forgotten.
   void set_weights(const std::vector<WeightPosterior>& weights) const;
 
@@ -72,6 +76,8 @@ class ClientBatch {
   int samples() const { return samples_; }
 
  private:
+  void upload_states(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights) const;
+
   int samples_;
   bool spread_;
   gpu::Batch batch_;

@@ -15,8 +15,24 @@ namespace fedpp::model {
 
 namespace {
 
+/// K(z,z), its factor and V, 1.2, by embeddings that are there.
+void project(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, bool batch_only) {
+  const gpu::Region region("fedpp::project");
+  gpu::factorise(exec, batch, fields, gpu::kJitterLimit, batch_only);
+  gpu::features(exec, batch, fields, batch_only);
+}
+
+/// The ELBO and the divergence from the prior in it, 1.5.
+void bound(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, const gpu::AdamState& adam,
+           const gpu::AdamOptions& adam_options) {
+  const gpu::Region region("fedpp::bound");
+  gpu::elbo(exec, batch, fields);
+  gpu::prior_divergence(exec, batch, fields, adam, adam_options);
+}
+
 /// Of an E-step what belongs to the realisations: q(v), 1.3. Moments and augmentation must be current.
 void update_latent(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields) {
+  const gpu::Region region("fedpp::update_latent");
   gpu::update_variational(exec, batch, fields);
   gpu::moments(exec, batch, fields);
   gpu::augment(exec, batch, fields);
@@ -25,6 +41,7 @@ void update_latent(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fi
 /// And to the clients: m, 1.3, nu, 1.3.
 void update_intensity(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields,
                       double offset_precision, bool with_bound) {
+  const gpu::Region region("fedpp::update_intensity");
   gpu::update_rate(exec, batch, fields);
   gpu::augment(exec, batch, fields);
   gpu::update_offset(exec, batch, fields, offset_precision);
@@ -58,8 +75,7 @@ void local_epoch(const gpu::Exec& exec, const ClientBatch& block, const gpu::Ada
     if (!batch.by_chunks) gpu::embed(exec, batch, fields, encoder, batch_only);
     for (const gpu::Batch& chunk : block.chunks()) {
       if (batch.by_chunks) gpu::embed(exec, chunk, fields, encoder, batch_only);
-      gpu::factorise(exec, chunk, fields, gpu::kJitterLimit, batch_only);
-      gpu::features(exec, chunk, fields, batch_only);
+      project(exec, chunk, fields, batch_only);
       then(chunk);
     }
   };
@@ -69,14 +85,14 @@ void local_epoch(const gpu::Exec& exec, const ClientBatch& block, const gpu::Ada
     update_latent(exec, chunk, fields);
   });
   update_intensity(exec, batch, fields, /*offset_precision=*/0, /*with_bound=*/true);
-  gpu::elbo(exec, batch, fields);
-  gpu::prior_divergence(exec, batch, fields, adam, adam_options);
+  bound(exec, batch, fields, adam, adam_options);
   // Stochastic steps: one, or one per mini-batch, with fresh samples after the first.
   for (int step = 0; step < steps; ++step) {
     key.step = static_cast<std::uint32_t>(step);
     if (steps > 1) gpu::select_batch(exec, batch, fields, key, realisations, points);
     if (step > 0) draw_and_project(/*batch_only=*/true, [](const gpu::Batch&) {});
     gpu::adjoint(exec, batch, block.chunks(), fields, encoder, alignment);
+    const gpu::Region step_region("fedpp::step");
     if (mixture)
       gpu::mixture_step(exec, batch, fields, adam, adam_options, *mixture);
     else
@@ -86,43 +102,38 @@ void local_epoch(const gpu::Exec& exec, const ClientBatch& block, const gpu::Ada
 
 namespace {
 
-/// The clients' Adam state on the device, and back.
-struct Optimiser {
-  gpu::AdamState device;
-
-  Optimiser(const ClientBatch& block, const std::vector<Client*>& clients, const Priors& priors,
-            const config::Training& training) {
-    device = gpu::make_adam_state(block.batch());
-    std::vector<double> prior_mean, prior_sd, rate, raw, m1, m2, r1, r2;
-    std::vector<std::int64_t> steps;
-    const auto append = [](std::vector<double>& all, const std::vector<double>& part) {
-      all.insert(all.end(), part.begin(), part.end());
-    };
-    for (const Client* c : clients) {
-      const int p = c->embedding.encoder.parameters();
-      append(prior_mean, priors.of(c->id).mean);
-      append(prior_sd, priors.of(c->id).sd);
-      append(rate, std::vector<double>(p - 2, training.learning_rate));
-      append(rate, std::vector<double>(
-                       2, training.learning_rate_kernel > 0 ? training.learning_rate_kernel : training.learning_rate));
-      append(raw, c->state.raw);
-      append(m1, c->state.first_mean);
-      append(m2, c->state.second_mean);
-      append(r1, c->state.first_raw);
-      append(r2, c->state.second_raw);
-      steps.push_back(c->state.steps);
-    }
-    gpu::copy_to(device.prior_mean, prior_mean);
-    gpu::copy_to(device.prior_sd, prior_sd);
-    gpu::copy_to(device.learning_rate, rate);
-    gpu::copy_to(device.raw, raw);
-    gpu::copy_to(device.first_mean, m1);
-    gpu::copy_to(device.second_mean, m2);
-    gpu::copy_to(device.first_raw, r1);
-    gpu::copy_to(device.second_raw, r2);
-    gpu::copy_to(device.steps, steps);
+/// The clients' Adam state, and the priors that they are drawn to, onto the device.
+void upload(const std::vector<Client*>& clients, const Priors& priors, const config::Training& training,
+            const gpu::AdamState& device) {
+  std::vector<double> prior_mean, prior_sd, rate, raw, m1, m2, r1, r2;
+  std::vector<std::int64_t> steps;
+  const auto append = [](std::vector<double>& all, const std::vector<double>& part) {
+    all.insert(all.end(), part.begin(), part.end());
+  };
+  for (const Client* c : clients) {
+    const int p = c->embedding.encoder.parameters();
+    append(prior_mean, priors.of(c->id).mean);
+    append(prior_sd, priors.of(c->id).sd);
+    append(rate, std::vector<double>(p - 2, training.learning_rate));
+    append(rate, std::vector<double>(
+                     2, training.learning_rate_kernel > 0 ? training.learning_rate_kernel : training.learning_rate));
+    append(raw, c->state.raw);
+    append(m1, c->state.first_mean);
+    append(m2, c->state.second_mean);
+    append(r1, c->state.first_raw);
+    append(r2, c->state.second_raw);
+    steps.push_back(c->state.steps);
   }
-};
+  gpu::copy_to(device.prior_mean, prior_mean);
+  gpu::copy_to(device.prior_sd, prior_sd);
+  gpu::copy_to(device.learning_rate, rate);
+  gpu::copy_to(device.raw, raw);
+  gpu::copy_to(device.first_mean, m1);
+  gpu::copy_to(device.second_mean, m2);
+  gpu::copy_to(device.first_raw, r1);
+  gpu::copy_to(device.second_raw, r2);
+  gpu::copy_to(device.steps, steps);
+}
 
 /// Starts a participant's posterior at the prior: at its first participation, or in every round ("overwrite").
 void begin(Client& client, const WeightPosterior& prior, const LocalOptions& options) {
@@ -144,7 +155,7 @@ int mini_batches(const Client& client, const config::Training& training) {
 
 std::vector<LocalReport> local_update(const std::vector<Client*>& participants, const Priors& priors,
                                       const LocalOptions& options, std::uint64_t seed, std::int64_t round,
-                                      const ModelMixture* mixture) {
+                                      const ModelMixture* mixture, KeptBlock* kept) {
   const gpu::Region region("fedpp::local_update");
   const gpu::Exec exec;
   const int samples = static_cast<int>(options.training.samples);
@@ -162,7 +173,13 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
                                 sd_map_of(options.training.sd_map)};
 
   const auto precision = precision_of(options.training.precision);
-  for (const auto& [first, last] : blocks_of(points, samples, true, options.workspace_mb, precision)) {
+  const auto blocks = blocks_of(points, samples, true, options.workspace_mb, precision);
+  KeptBlock of_this_round;
+  if (kept == nullptr || blocks.size() > 1) {
+    if (kept != nullptr) kept->drop();
+    kept = &of_this_round;
+  }
+  for (const auto& [first, last] : blocks) {
     std::vector<Client*> clients(participants.begin() + first, participants.begin() + last);
     std::vector<ClientState> before;
     std::vector<WeightPosterior> weights;
@@ -177,36 +194,36 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
     const bool aligned = options.training.alignment > 0;
     std::vector<double> strengths;  // before the block's arrays, as it takes some for a while
     if (aligned) strengths = alignment_strengths(training, priors, options.model, options.training, seed);
-    const ClientBatch block(training, weights, samples, options.model.jitter, true, options.training.batch_points < 1,
-                            precision);
+    const ClientBatch& block = kept->of(training, weights, samples, options.model.jitter,
+                                        /*spread=*/options.training.batch_points < 1, precision);
     std::optional<gpu::Alignment> alignment;
     if (aligned) alignment = make_alignment(block, training, priors, strengths);
-    const Optimiser optimiser(block, clients, priors, options.training);
+    const gpu::AdamState& adam = kept->adam();
+    upload(clients, priors, options.training, adam);
     std::optional<DeviceMixture> mixed;
     if (mixture) mixed.emplace(exec, block, clients, *mixture);
     for (std::int64_t epoch = 0; epoch < options.training.epochs; ++epoch)
-      local_epoch(exec, block, optimiser.device, adam_options, options,
+      local_epoch(exec, block, adam, adam_options, options,
                   {seed, static_cast<std::uint32_t>(round), static_cast<std::uint32_t>(epoch), 0}, steps,
                   aligned ? &*alignment : nullptr, mixed ? &mixed->device() : nullptr);
     exec.fence();
 
     // Read back: one copy of each array a round.
     const auto& f = block.fields();
-    const auto& a = optimiser.device;
     std::vector<double> mean, sd, raw, m1, m2, r1, r2, elbo, divergence, jitter, pivot,
         alignment_terms(clients.size(), 0.0);
     std::vector<std::int64_t> adam_steps;
     std::vector<int> info;
     gpu::to_host(f.mean, mean);
     gpu::to_host(f.sd, sd);
-    gpu::to_host(a.raw, raw);
-    gpu::to_host(a.first_mean, m1);
-    gpu::to_host(a.second_mean, m2);
-    gpu::to_host(a.first_raw, r1);
-    gpu::to_host(a.second_raw, r2);
-    gpu::to_host(a.steps, adam_steps);
+    gpu::to_host(adam.raw, raw);
+    gpu::to_host(adam.first_mean, m1);
+    gpu::to_host(adam.second_mean, m2);
+    gpu::to_host(adam.first_raw, r1);
+    gpu::to_host(adam.second_raw, r2);
+    gpu::to_host(adam.steps, adam_steps);
     gpu::to_host(f.elbo, elbo);
-    gpu::to_host(a.divergence, divergence);
+    gpu::to_host(adam.divergence, divergence);
     if (aligned) gpu::to_host(alignment->value, alignment_terms);
     gpu::to_host(f.jitter, jitter);
     gpu::to_host(f.info, info);

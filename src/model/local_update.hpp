@@ -10,6 +10,7 @@
 #include "gpu/kernels.hpp"
 #include "gpu/mixture.hpp"
 #include "model/client_batch.hpp"
+#include "model/kept_block.hpp"
 #include "model/priors.hpp"
 
 namespace fedpp::model {
@@ -50,10 +51,11 @@ struct ModelMixture {
 int mini_batches(const Client& client, const config::Training& training);
 
 /// Runs E epochs of each participant against its prior, epoch keys (seed, round). The clients' states are advanced in
-/// place; a client's result does not depend on which others are in the batch. Order of reports: as the clients.
+/// place; a client's result does not depend on which others are in the batch. Order of reports: as the clients. `kept`:
+/// of the rounds before, with the same options but for those of the optimiser.
 std::vector<LocalReport> local_update(const std::vector<Client*>& participants, const Priors& priors,
                                       const LocalOptions& options, std::uint64_t seed, std::int64_t round,
-                                      const ModelMixture* mixture = nullptr);
+                                      const ModelMixture* mixture = nullptr, KeptBlock* kept = nullptr);
 
 /// E-steps alone under the weights that the clients have (their priors before their first round): q(v), m and nu, for
 /// the clients' training data. A client whose factorisation fails keeps its latent state.

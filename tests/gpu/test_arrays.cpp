@@ -73,6 +73,46 @@ TEST_P(Arrays, of_no_length_are_made_of_nothing) {
   EXPECT_EQ(none.extent(0), 0u);
 }
 
+int allocated = 0;
+
+/// Sets of the lengths asked for, made together as on a device, all held at a time. Returns the allocations.
+int allocations_of(const std::vector<Index>& lengths) {
+  namespace tools = Kokkos::Tools::Experimental;
+  const auto before = tools::get_callbacks();
+  allocated = 0;
+  tools::set_allocate_data_callback([](auto, const char*, const void*, std::uint64_t) { ++allocated; });
+  {
+    std::vector<Array<float>> held(lengths.size()), more(lengths.size());
+    for (std::size_t k = 0; k < lengths.size(); ++k) {
+      ArraySet<float> set;
+      set.zeros("held", held[k], lengths[k]);
+      set.uninitialised("more", more[k], 1);
+      set.make("set", /*together=*/true);
+    }
+    for (std::size_t k = 0; k < lengths.size(); ++k) {  // nobody else has them
+      EXPECT_EQ(read(held[k]), std::vector<float>(held[k].extent(0), 0));
+      Kokkos::deep_copy(held[k], static_cast<float>(k + 1));
+      Kokkos::deep_copy(more[k], static_cast<float>(k + 1));
+    }
+    for (std::size_t k = 0; k < lengths.size(); ++k) {
+      EXPECT_EQ(read(held[k]), std::vector<float>(held[k].extent(0), static_cast<float>(k + 1)));
+      EXPECT_EQ(read(more[k]), std::vector<float>(1, static_cast<float>(k + 1)));
+    }
+  }
+  tools::set_callbacks(before);
+  return allocated;
+}
+
+TEST(Reserve, hands_out_again_what_nobody_holds) {
+  if (allocations_of({5000, 300, 70000}) == 0) GTEST_SKIP() << "this Kokkos was built without its tools interface";
+  EXPECT_EQ(allocations_of({5000, 300, 70000}), 0);  // the same round again
+  EXPECT_EQ(allocations_of({70000, 5000, 300}), 0);
+  EXPECT_EQ(allocations_of({4000, 200}), 0);         // a smaller one
+  EXPECT_EQ(allocations_of({5000, 300, 90000}), 1);  // a larger one, in the place of another
+  EXPECT_EQ(allocations_of({5000, 300, 90000}), 0);
+  EXPECT_EQ(allocations_of({10, 10, 10, 10}), 1);  // more of them
+}
+
 INSTANTIATE_TEST_SUITE_P(made, Arrays, testing::Bool(),
                          [](const auto& together) { return together.param ? "together" : "alone"; });
 

@@ -74,6 +74,45 @@ TEST_P(Composition, a_clients_bits_do_not_depend_on_who_shares_its_batch) {
     }
 }
 
+/// Rounds of changing participants, with the block of the round before where they are the same, or always a new one.
+std::vector<double> rounds_of(const std::vector<std::vector<int>>& participants, gpu::EncoderKind kind,
+                              const LocalOptions& options, model::KeptBlock* kept) {
+  std::vector<Client> clients;
+  for (const std::int64_t id : {3, 6, 9}) clients.push_back(test::history_client(id, kind));
+  const auto prior = model::initial_prior(options.model, clients[0].embedding, 5);
+  for (std::size_t round = 0; round < participants.size(); ++round) {
+    std::vector<Client*> pointers;
+    for (const int k : participants[round]) pointers.push_back(&clients[k]);
+    for (const auto& report : model::local_update(pointers, prior, options, 11, round, nullptr, kept))
+      EXPECT_FALSE(report.failure.has_value()) << report.failure.value_or("");
+  }
+  std::vector<double> all;
+  for (const auto& c : clients) {
+    const auto state = test::state_of(c);
+    all.insert(all.end(), state.begin(), state.end());
+  }
+  return all;
+}
+
+TEST_P(Composition, a_block_that_is_kept_gives_the_bits_of_a_new_one) {
+  const std::vector<std::vector<int>> participants{{0, 1, 2}, {0, 1, 2}, {0, 1, 2}, {2, 0}, {2, 0}, {0, 2}, {0, 1, 2}};
+  for (const auto kind : {gpu::EncoderKind::kDeepKernel, gpu::EncoderKind::kLstm, gpu::EncoderKind::kAttention})
+    for (const bool mini_batches : {false, true}) {
+      auto options = quick();
+      options.workspace_mb = 128;
+      if (mini_batches) {
+        options.training.precision = "mixed";
+        options.training.batch_realisations = 2;
+        options.training.batch_points = 0.5;
+      }
+      const auto expected = rounds_of(participants, kind, options, nullptr);
+      model::KeptBlock kept;
+      EXPECT_EQ(rounds_of(participants, kind, options, &kept), expected) << mini_batches;
+      options.workspace_mb = 1e-3;  // more blocks than one: nothing to keep
+      EXPECT_EQ(rounds_of(participants, kind, options, &kept), expected) << mini_batches;
+    }
+}
+
 /// Single precision's 6e-8, a few hundredfold through L^-T; Adam's steps of 0.01 are signs where a gradient is small.
 TEST_P(Composition, mixed_precision_is_near_double_and_not_the_same) {
   auto options = quick();

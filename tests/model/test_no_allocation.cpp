@@ -142,6 +142,24 @@ TEST(NoAllocation, in_a_local_epoch_through_a_mixture) {
   EXPECT_EQ(counted.arrays + counted.copies, 0);
 }
 
+TEST_P(NoAllocation, of_arrays_in_a_round_of_the_same_clients) {
+  std::vector<model::Client> clients;
+  for (const int id : {1, 2, 3}) clients.push_back(test::history_client(id, GetParam()));
+  const auto prior = model::initial_prior({}, clients[0].embedding, 5);
+  model::LocalOptions options;
+  options.workspace_mb = 128;
+  model::KeptBlock kept;
+  int number = 0;
+  const auto round = [&](const std::vector<model::Client*>& participants) {
+    return count([&] { (void)model::local_update(participants, prior, options, 1, number++, nullptr, &kept); });
+  };
+  if (round({&clients[0], &clients[1]}).arrays == 0)
+    GTEST_SKIP() << "this Kokkos was built without its tools interface";
+  EXPECT_EQ(round({&clients[0], &clients[1]}).arrays, 0);
+  EXPECT_GT(round({&clients[1], &clients[2]}).arrays, 0);
+  EXPECT_EQ(round({&clients[1], &clients[2]}).arrays, 0);
+}
+
 /// The counters see what they should.
 TEST(NoAllocation, would_be_noticed) {
   const gpu::Array<double> a("a", 100);

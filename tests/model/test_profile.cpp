@@ -33,7 +33,7 @@ TEST(Profile, tells_regions_and_kernels_by_nesting) {
   if (entries.empty()) GTEST_SKIP() << "this Kokkos was built without its tools interface";
   const std::vector<std::string> epoch{"round", "fedpp::local_update", "fedpp::local_epoch"};
   auto kernel = epoch;
-  kernel.push_back("fedpp::features::moments");
+  kernel.insert(kernel.end(), {"fedpp::update_latent", "fedpp::features::moments"});
   const auto* round = find(entries, {"round"});
   const auto* inner = find(entries, epoch);
   const auto* moments = find(entries, kernel);
@@ -44,6 +44,14 @@ TEST(Profile, tells_regions_and_kernels_by_nesting) {
   EXPECT_GT(moments->seconds, 0);
   EXPECT_LE(moments->seconds, inner->seconds);
   EXPECT_LE(inner->seconds, round->seconds);
+  for (const char* step : {"fedpp::embed", "fedpp::project", "fedpp::update_latent", "fedpp::update_intensity",
+                           "fedpp::bound", "fedpp::adjoint", "fedpp::step"}) {
+    auto path = epoch;
+    path.push_back(step);
+    const auto* entry = find(entries, path);
+    ASSERT_NE(entry, nullptr) << step;
+    EXPECT_EQ(entry->calls, 6) << step;
+  }
   EXPECT_EQ(find(entries, {"opened before"}), nullptr);
   EXPECT_NE(find(entries, {"round", "fedpp::local_update", "copies"}), nullptr);
 }

@@ -28,7 +28,7 @@ std::vector<model::LocalReport> Strategy::train(const std::vector<model::Client*
 
 std::vector<model::LocalReport> Strategy::epochs(const std::vector<model::Client*>& participants,
                                                  const LocalWork& work) const {
-  return model::local_update(participants, work.received, work.options, work.seed, work.round);
+  return model::local_update(participants, work.received, work.options, work.seed, work.round, nullptr, work.kept);
 }
 
 Uploads own_posteriors(const std::vector<model::Client*>& participants,

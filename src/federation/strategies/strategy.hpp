@@ -20,6 +20,7 @@ struct LocalWork {
   model::LocalOptions options;
   std::uint64_t seed;
   std::int64_t round;
+  model::KeptBlock* kept = nullptr;  ///< for local updates of the participants themselves
   /// Where downloads_uploads(), else empty. [C] by client: what each sent last, the initial distribution before.
   std::vector<model::WeightPosterior> sent = {};
   std::vector<double> event_shares = {};  ///< [C] each client's share of all clients' training events

@@ -1,0 +1,30 @@
+// A rank's batch, kept from round to round while the same clients take part.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "model/client_batch.hpp"
+
+namespace fedpp::model {
+
+/// The block of a rank whose participants fit into one: laid out and uploaded again only where it has changed, so that
+/// a round of the same clients takes no memory.
+class KeptBlock {
+ public:
+  /// The block of these clients for a local update, their states and `weights` uploaded: the last one where the clients
+  /// are the same. Their objects and training points must not change while this lives; nor may the other arguments.
+  const ClientBatch& of(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights,
+                        int samples, double jitter, bool spread, gpu::Precision precision);
+  /// That block's optimiser, with whatever was in its arrays.
+  const gpu::AdamState& adam() const { return adam_; }
+  /// Frees the arrays.
+  void drop();
+
+ private:
+  std::vector<const Client*> clients_;
+  std::optional<ClientBatch> block_;
+  gpu::AdamState adam_;
+};
+
+}  // namespace fedpp::model
