@@ -17,7 +17,7 @@ def points(result):
     found = {}
     for b in result["benchmarks"]:
         if b.get("GF", 0) > 0 and b.get("GB", 0) > 0 and b.get("aggregate_name", "median") == "median":
-            name = b.get("run_name", b["name"]).replace("/manual_time", "").replace("/iterations:1", "")
+            name = b.get("run_name", b["name"]).replace("/manual_time", "").replace("/iterations:1", "").replace("/repeats:1", "")
             found[name] = (b["GF"] / b["GB"], b["GFLOP/s"])
     return [(name.split("/")[0], name, *xy) for name, xy in found.items()]
 

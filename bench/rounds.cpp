@@ -77,7 +77,8 @@ class Rounds {
       f();
       sum += now() - start;
     };
-    timed(seconds.update, [&] { model::local_update(mine, theta_, options_, session_.seed(), round_); });
+    timed(seconds.update,
+          [&] { model::local_update(mine, theta_, options_, session_.seed(), round_, nullptr, &kept_); });
     timed(seconds.aggregate, [&] {
       std::vector<federation::Upload> uploads;
       for (const auto* c : mine) uploads.push_back({c->id, 1.0, c->state.weights.mean, c->state.weights.sd});
@@ -96,6 +97,7 @@ class Rounds {
   federation::CommunicatorSums sums_;
   model::WeightPosterior theta_;
   model::LocalOptions options_;
+  model::KeptBlock kept_;
   std::int64_t round_ = 0;
   gpu::Cost cost_;
 };
@@ -150,6 +152,7 @@ void register_rounds(mpi::Communicator& world) {
           (std::string("round/") + name + (precision == "mixed" ? "/mixed" : "")).c_str(),
           [name, precision, &world](benchmark::State& state) { rounds(state, name, precision, world); })
           ->UseManualTime()
+          ->Repetitions(1)  // each is a median already
           ->Iterations(1)
           ->Unit(benchmark::kMillisecond);
 }

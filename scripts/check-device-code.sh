@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check-device-code.sh KOKKOS-CUDA-HEADERS [ARCH] - compiles every source that holds kernels (gpu/, src/model/, bench/) with nvcc for one
+# check-device-code.sh KOKKOS-CUDA-HEADERS [ARCH] - compiles every source that holds kernels or arrays of the device (gpu/, src/model/, some of bench/ and src/federation/) with nvcc for one
 # architecture (default: 90), against the headers of a Kokkos that has CUDA switched on. Links and runs nothing.
 set -euo pipefail
 headers=$(realpath "${1:?usage: check-device-code.sh KOKKOS-CUDA-HEADERS [ARCH]}")
@@ -7,6 +7,7 @@ arch=${2:-90}
 cd "$(dirname "$0")/.."
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 [ -x "$nvcc" ] || { echo "check-device-code: no nvcc in PATH: load the CUDA toolkit" >&2; exit 1; }
+mpi_folders=$(mpicxx --showme:incdirs | sed -E 's/(^| )/ -isystem /g')  # words: the paths of an MPI have no blanks
 objects=$(mktemp -d)
 trap 'rm -rf "$objects"' EXIT
 
@@ -16,11 +17,11 @@ compile() {
   shift
   printf '#include "%s"\n' "${@/#/$PWD/}" >"$unit"
   "$nvcc" -x cu -std=c++20 --extended-lambda -arch="sm_$arch" -Xcompiler -fopenmp \
-    -DFMT_CONSTEVAL= -DFMT_USE_CONSTEXPR=1 -isystem "$headers" -I. -Isrc -c "$unit" -o "$unit.o" &&
+    -DFMT_CONSTEVAL= -DFMT_USE_CONSTEXPR=1 -isystem "$headers" $mpi_folders -I. -Isrc -c "$unit" -o "$unit.o" &&
     printf "  sm_$arch  %s\n" "$@"
 }
 export -f compile
-export nvcc arch headers objects
-sources=(gpu/*.cpp src/model/*.cpp bench/dense.cpp bench/machine.cpp)
+export nvcc arch headers objects mpi_folders
+sources=(gpu/*.cpp src/model/*.cpp bench/dense.cpp bench/machine.cpp bench/steps.cpp src/federation/probe.cpp src/federation/probe_client_step.cpp)
 printf '%s\0' "${sources[@]}" | xargs -0 -n 10 -P "${FEDPP_BUILD_JOBS:-$(nproc)}" bash -c 'compile $$ "$@"' compile
 echo "check-device-code: ${#sources[@]} sources compile for sm_$arch"

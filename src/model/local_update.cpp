@@ -135,9 +135,13 @@ void upload(const std::vector<Client*>& clients, const Priors& priors, const con
   gpu::copy_to(device.steps, steps);
 }
 
-/// Starts a participant's posterior at the prior: at its first participation, or in every round ("overwrite").
-void begin(Client& client, const WeightPosterior& prior, const LocalOptions& options) {
-  if (!client.state.started || options.overwrite) restart_from(client, prior, options.training.sd_map);
+/// Starts a participant's posterior at the prior: at its first participation, or in every round ("overwrite"). Returns
+/// the state before, where that has changed it.
+std::optional<ClientState> begin(Client& client, const WeightPosterior& prior, const LocalOptions& options) {
+  if (client.state.started && !options.overwrite) return std::nullopt;
+  auto before = client.state;
+  restart_from(client, prior, options.training.sd_map);
+  return before;
 }
 
 }  // namespace
@@ -181,12 +185,11 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
   }
   for (const auto& [first, last] : blocks) {
     std::vector<Client*> clients(participants.begin() + first, participants.begin() + last);
-    std::vector<ClientState> before;
+    std::vector<std::optional<ClientState>> before;
     std::vector<WeightPosterior> weights;
     int steps = 1;
     for (Client* c : clients) {
-      before.push_back(c->state);
-      begin(*c, priors.of(c->id), options);
+      before.push_back(begin(*c, priors.of(c->id), options));
       weights.push_back(c->state.weights);
       steps = std::max(steps, mini_batches(*c, options.training));
     }
@@ -260,7 +263,7 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
           report.failure = fmt::format("the posterior of weight {} is N({}, {}^2) after the round's epochs", j - from,
                                        mean[j], sd[j]);
       if (report.failure) {
-        c.state = before[k];
+        if (before[k]) c.state = std::move(*before[k]);
         continue;
       }
       auto& state = c.state;

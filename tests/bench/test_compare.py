@@ -47,6 +47,11 @@ class Compare(unittest.TestCase):
         b = self.write("b.json", [run("x", 50.0), run("x", 1.0, aggregate="median"), run("x", 7.0, aggregate="mean")])
         self.assertEqual(self.line(self.compare(a, b)[1], "x "), ["2", "ms", "1", "ms", "2.00x"])
 
+    def test_repeated_once_is_the_same_benchmark(self):
+        a = self.write("a.json", [run("round/a/iterations:1/manual_time", 2.0)])
+        b = self.write("b.json", [run("round/a/iterations:1/repeats:1/manual_time", 1.0)])
+        self.assertEqual(self.line(self.compare(a, b)[1], "round/a")[-1], "2.00x")
+
     def test_rates_of_unlike_machines_cancel(self):
         a = self.write("a.json", [run("x", 2.0)], rate=30)
         b = self.write("b.json", [run("x", 1.0)], rate=60)
