@@ -1,12 +1,14 @@
 // fedpp_workload NAME FOLDER [CLIENTS]: a fixed workload as files, for other programs: run.toml and the data that it
-// names (for fedpp itself), clients.json (for bench/peer: the realisations that the clients train on, the initial
-// prior).
+// names (for fedpp itself), clients.json (for bench/peer: the realisations that the participants of the first round
+// train on, the initial prior).
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "config/dump.hpp"
+#include "federation/participants.hpp"
 #include "federation/session.hpp"
 #include "gpu/runtime.hpp"
 #include "io/atomic_file.hpp"
@@ -17,31 +19,63 @@ namespace {
 
 using namespace fedpp;
 
-nlohmann::json to_json(const data::Realisation& r, const model::InducingPoints& z) {
-  return {{"events", r.events},
-          {"multiplicities", r.multiplicities},
-          {"nodes", r.nodes},
-          {"node_weights", r.node_weights},
-          {"inducing", z.times}};
+/// What an encoder that reads histories sees of a realisation: the inputs of its streams' tokens; those of its points
+/// (events, nodes, inducing points) and where they stand, [stream, tokens before]. Types are left out: no workload
+/// embeds them.
+nlohmann::json history_of(const data::Realisation& r, const model::InducingPoints& z, const model::Inputs& inputs) {
+  const auto seen = [&](double t, const data::HistoryPosition& at) {
+    const auto& stream = r.streams[at.stream];
+    std::vector<double> x(inputs.count());
+    inputs.at(t, std::max(t - (at.before > 0 ? stream.times[at.before - 1] : stream.start), 0.0), x.data());
+    return x;
+  };
+  nlohmann::json tokens = nlohmann::json::array(), points = nlohmann::json::array(), slots = nlohmann::json::array();
+  for (int s = 0; s < static_cast<int>(r.streams.size()); ++s) {
+    tokens.push_back(nlohmann::json::array());
+    for (int j = 0; const double t : r.streams[s].times) tokens.back().push_back(seen(t, {s, j++}));
+  }
+  const auto add = [&](const std::vector<double>& times, const std::vector<data::HistoryPosition>& positions) {
+    for (std::size_t j = 0; j < times.size(); ++j) {
+      points.push_back(seen(times[j], positions[j]));
+      slots.push_back({positions[j].stream, positions[j].before});
+    }
+  };
+  add(r.events, r.event_history);
+  add(r.nodes, r.node_history);
+  add(z.times, z.histories);
+  return {{"tokens", tokens}, {"points", points}, {"slots", slots}};
+}
+
+nlohmann::json to_json(const data::Realisation& r, const model::InducingPoints& z, const model::Embedding& embedding) {
+  nlohmann::json json{{"events", r.events},
+                      {"multiplicities", r.multiplicities},
+                      {"nodes", r.nodes},
+                      {"node_weights", r.node_weights},
+                      {"inducing", z.times}};
+  if (embedding.reads_history()) json.update(history_of(r, z, embedding.inputs));
+  return json;
 }
 
 void write(char name, const std::string& folder, std::int64_t clients) {
   mpi::Communicator world = mpi::Communicator::world();
-  const gpu::Runtime runtime(0, "auto");
+  const gpu::Runtime runtime(0, 1, "auto");
   const auto config = bench::make_workload(name, folder, clients);
   io::write_file(folder + "/run.toml", config::dump(config));
-  if (config::reads_history(config.model)) return;  // the peer has no encoder of histories
   federation::Session session(config, world);
   nlohmann::json all = nlohmann::json::array();
-  for (const auto& owned : session.owned()) {
+  for (const auto number :
+       federation::sample_participants(session.clients(), config.federation.participants, session.seed(), 0, 1)) {
+    const auto& model = session.owned(number).model;
     nlohmann::json client = nlohmann::json::array();
-    for (std::size_t i = 0; i < owned.model.training.size(); ++i)
-      client.push_back(to_json(owned.model.training[i], owned.model.inducing[i]));
-    all.push_back({{"rate", owned.model.state.rate}, {"realisations", client}});
+    for (std::size_t i = 0; i < model.training.size(); ++i)
+      client.push_back(to_json(model.training[i], model.inducing[i], model.embedding));
+    all.push_back({{"rate", model.state.rate}, {"realisations", client}});
   }
   const nlohmann::json content{{"window", config.model.window},
                                {"jitter", config.model.jitter},
+                               {"encoder", config.model.encoder},
                                {"width", config.model.width},
+                               {"layers", config.model.layers},
                                {"samples", config.training.samples},
                                {"epochs", config.training.epochs},
                                {"learning_rate", config.training.learning_rate},

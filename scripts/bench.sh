@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bench.sh [PRESET [CMAKE-OPTION ...]] - builds a preset (default: cpu) with the benchmarks, runs all of them on one rank, and leaves
 # bench/results/DATE-REVISION-DEVICE.json with a picture of the roofline beside it, medians of five (FEDPP_BENCH_REPETITIONS) among its lines.
-# FEDPP_BENCH_FILTER picks benchmarks by name. Where FEDPP_PEER_PYTHON names a Python that has PyTorch, workloads a, b and d are then run in
+# FEDPP_BENCH_FILTER picks benchmarks by name. Where FEDPP_PEER_PYTHON names a Python that has PyTorch, the workloads are then run in
 # turns with the peer, on the same device: DATE-REVISION-DEVICE-peer-WORKLOAD.json.
 #   scripts/bench.sh
 #   FEDPP_PEER_PYTHON=python3 scripts/bench.sh cuda -DKokkos_ROOT=$KOKKOS_CUDA_PREFIX      # on a GPU machine
@@ -24,7 +24,7 @@ out=$name.json
 if python=$(scripts/find-plotting-python.sh); then "$python" bench/roofline.py "$out"; fi
 if [ -n "${FEDPP_PEER_PYTHON:-}" ]; then
   [ "$preset" = cuda ] && device=cuda || device=cpu
-  for workload in a b d; do
+  for workload in a b c d; do
     clients=()
     [ $device-$workload = cpu-b ] && clients=(--clients 2)  # minutes a turn otherwise
     "$FEDPP_PEER_PYTHON" bench/peer/measure.py "build/$preset" "$workload" --device "$device" "${clients[@]}" --out "$name-peer-$workload.json"

@@ -17,6 +17,8 @@ import time
 
 import torch
 
+import encoders
+
 torch.set_default_dtype(torch.float64)
 
 
@@ -30,19 +32,18 @@ class Chunk:
         def padded(of):
             return torch.tensor([of(r) + [0.0] * (columns - len(of(r))) for _, r in rows], device=device)
 
-        window = options["window"]
-        self.tau = 2 * padded(lambda r: r["events"] + r["nodes"]) / window - 1  # [R, n]
         self.count = padded(lambda r: r["multiplicities"] + [0.0] * len(r["nodes"]))
         self.omega = padded(lambda r: [0.0] * len(r["events"]) + r["node_weights"])
-        self.z = 2 * torch.tensor([r["inducing"] for _, r in rows], device=device) / window - 1  # [R, M]
+        encoder = {"deep-kernel": encoders.DeepKernel, "lstm": encoders.Lstm}[options["encoder"]]
+        self.encoder = encoder([r for _, r in rows], columns, options, device)
         # K(z,z) and its factor once for a client's realisations with the same z.
         places = {}
-        index = [places.setdefault((c, tuple(r["inducing"])), row) for row, (c, r) in enumerate(rows)]
+        index = [places.setdefault((c, z), row) for row, ((c, _), z) in enumerate(zip(rows, self.encoder.inducing))]
         self.formed = torch.tensor(list(places.values()), device=device)
         self.formed_by = torch.tensor([list(places.values()).index(row) for row in index], device=device)
         self.client = torch.tensor([c for c, _ in rows], device=device)
-        self.clients, self.inducing = len(clients), self.z.shape[1]
-        self.samples, self.width, self.jitter = options["samples"], options["width"], options["jitter"]
+        self.clients, self.inducing = len(clients), len(rows[0][1]["inducing"])
+        self.samples, self.jitter = options["samples"], options["jitter"]
         self.rate = torch.tensor([c["rate"] for c in clients], device=device)
         self.offset = torch.zeros(self.clients, device=device)
         self.eye = torch.eye(self.inducing, device=device)
@@ -53,22 +54,18 @@ class Chunk:
         self.raw = torch.log(torch.expm1(prior_sd)).expand(self.clients, -1).clone().requires_grad_()
         self.adam = torch.optim.Adam([self.mean, self.raw], lr=options["learning_rate"])
         self.generator = torch.Generator(device=device).manual_seed(1 + first)
+        self.failed = torch.tensor(False, device=device)
         self.elbo = 0.0
 
     def by_client(self, x):
         """Sums [R] -> [C]."""
         return torch.zeros(self.clients, device=x.device).index_add_(0, self.client, x)
 
-    def embed(self, w, x):
-        """h [R, S, D, n] = tanh(W x + b)."""
-        d = self.width
-        return torch.tanh(w[..., :d, None] * x[:, None, None, :] + w[..., d : 2 * d, None])
-
     def features(self, w):
         """V [R, S, M, n] and r [R, S, 1] by the kernel's weights w [R, S, P]."""
         variance, scale = torch.exp(w[..., -2]), 0.5 * torch.exp(-2 * w[..., -1])
         formed = self.formed
-        h, hz = self.embed(w, self.tau), self.embed(w[formed], self.z[formed])
+        h, hz = self.encoder(w, formed)
         norm, norm_z = (h * h).sum(-2), (hz * hz).sum(-2)
 
         def kappa(a, norm_a, b, norm_b, variance, scale):
@@ -77,8 +74,7 @@ class Chunk:
 
         kzz = kappa(hz, norm_z, hz, norm_z, variance[formed], scale[formed])
         factor, info = torch.linalg.cholesky_ex(kzz + self.jitter * variance[formed][..., None, None] * self.eye)
-        if bool((info != 0).any()):
-            raise RuntimeError("a Cholesky factorisation failed")
+        self.failed = self.failed | (info != 0).any()  # looked at once a round: to look is to wait for the device
         if len(formed) < len(w):
             hz, norm_z, factor = hz[self.formed_by], norm_z[self.formed_by], factor[self.formed_by]
         k = kappa(hz, norm_z, h, norm, variance, scale)
@@ -149,6 +145,8 @@ def time_round(chunks, epochs, device, threads):
     for chunk in chunks:
         for _ in range(epochs):
             chunk.epoch()
+        if bool(chunk.failed):
+            raise RuntimeError("a Cholesky factorisation failed")
     return clock(device, threads) - start
 
 
@@ -183,7 +181,7 @@ def main():
         try:
             chunks = chunks_of(size)
             time_round(chunks[:1], 1, device, arguments.threads)
-            tried[size] = time_round(chunks, 1, device, arguments.threads)
+            tried[size] = min(time_round(chunks, 1, device, arguments.threads) for _ in range(2))
         except torch.OutOfMemoryError:
             continue
     size = min(tried, key=tried.get)

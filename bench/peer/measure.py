@@ -3,10 +3,11 @@
 
 fedpp and the peer on a fixed workload, in turns, on one CPU thread (or the same GPU): the median of the ratios of their seconds
 for the local updates of a round. BUILD: a build folder with the benchmarks. PYTHON: one that has PyTorch. --clients: the peer
-runs that many of the workload's clients, and its time is scaled up by their number (workload b takes it minutes otherwise).
+runs that many of a round's clients, and its time is scaled up by their number (workload b takes it minutes otherwise).
 """
 import argparse
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -14,23 +15,26 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).parent
+# The peer's memory stays with its process, as fedpp's does, instead of being mapped anew for every large array.
+PEER_ENVIRONMENT = {**os.environ, "MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(10**12)}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("workload", choices=["a", "b", "d"])
+    parser.add_argument("workload", choices=["a", "b", "c", "d"])
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--clients", type=int, default=0)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=pathlib.Path)
     arguments = parser.parse_args()
-    everybody = {"a": 20, "b": 20, "d": 2000}[arguments.workload]
+    everybody = {"a": 20, "b": 20, "c": 20, "d": 2000}[arguments.workload]  # of a round
     clients = arguments.clients or everybody
+    drawn_of = 10 if arguments.workload == "c" else 1  # clients of the workload for one in a round
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        subprocess.run([arguments.build / "bench/fedpp_workload", arguments.workload, folder, str(clients)], check=True)
+        subprocess.run([arguments.build / "bench/fedpp_workload", arguments.workload, folder, str(clients * drawn_of)], check=True)
         ours, peers, ratios, chunk = [], [], [], 0
         for _ in range(arguments.repetitions):
             result = folder / "ours.json"
@@ -39,7 +43,8 @@ def main():
             measured = json.loads(result.read_text())
             ours.append(measured["benchmarks"][0]["update_s"])
             peer = subprocess.run([arguments.python, HERE / "client_step.py", folder / "clients.json", "--rounds", "1",
-                                   "--chunk", str(chunk), "--device", arguments.device], check=True, capture_output=True, text=True)
+                                   "--chunk", str(chunk), "--device", arguments.device], check=True, capture_output=True, text=True,
+                                  env=PEER_ENVIRONMENT)
             peer = json.loads(peer.stdout.splitlines()[-1])
             chunk = peer["chunk"]
             peers.append(peer["seconds"] * everybody / clients)
