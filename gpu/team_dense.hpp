@@ -1,6 +1,6 @@
 // The dense seam's team kernels, on any backend (gpu/dense.hpp says what each computes). Written for a device's warps:
 // neighbouring threads read neighbouring rows, a product's entries stay in registers while the factors pass by, and no
-// thread reads what another writes but across a barrier. An entry is one sum in order, whatever the team's size.
+// thread reads what another writes but across a barrier. An entry's additions have one order, whatever the team's size.
 #pragma once
 
 #include "gpu/team.hpp"
@@ -63,45 +63,77 @@ struct TeamDense {
     product<Half::kTransposedFactor, T>(member, m, n, m, 1, l, ldl, 1, b, 1, ldb, 0, c, ldc);
   }
 
-  /// Column by column from the left, each less what the columns before it explain: one barrier a column, and an entry
-  /// is written once. Every thread forms the pivot for itself.
+  /// Panels from the left. Of a panel column after column, each less what the panel's columns before it explain: one
+  /// barrier a column, and every thread forms the pivot for itself. Then all that is right of the panel, less what the
+  /// panel explains: a product, whose entries are in registers.
   KOKKOS_INLINE_FUNCTION static int potrf(const Member& member, int m, double* a, int lda) {
-    const auto rest = [=](int i, int j) {
-      double value = a[i + static_cast<Index>(j) * lda];
-      for (int p = 0; p < j; ++p) value -= a[i + static_cast<Index>(p) * lda] * a[j + static_cast<Index>(p) * lda];
-      return value;
-    };
-    for (int j = 0; j < m; ++j) {
-      const double pivot = rest(j, j);
-      const bool failed = !(pivot > 0);
-      const double root = failed ? pivot : math::sqrt(pivot);
-      if (!failed)
-        for (int i = j + 1 + member.team_rank(); i < m; i += member.team_size())
-          a[i + static_cast<Index>(j) * lda] = rest(i, j) / root;
-      member.team_barrier();  // all have read the diagonal's entry, which no further column reads
-      if (member.team_rank() == 0) a[j + static_cast<Index>(j) * lda] = root;
-      if (failed) {
-        member.team_barrier();
-        return j + 1;
+    for (int first = 0; first < m; first += kPanel) {
+      const int last = least(first + kPanel, m);
+      const auto unexplained = [=](int i, int j) {
+        double value = a[i + static_cast<Index>(j) * lda];
+        for (int p = first; p < j; ++p)
+          value -= a[i + static_cast<Index>(p) * lda] * a[j + static_cast<Index>(p) * lda];
+        return value;
+      };
+      for (int j = first; j < last; ++j) {
+        const double pivot = unexplained(j, j);
+        const bool failed = !(pivot > 0);
+        const double root = failed ? pivot : math::sqrt(pivot);
+        if (!failed)
+          for (int i = j + 1 + member.team_rank(); i < m; i += member.team_size())
+            a[i + static_cast<Index>(j) * lda] = unexplained(i, j) / root;
+        member.team_barrier();  // all have read the diagonal's entry, which nobody reads from here on
+        if (member.team_rank() == 0) a[j + static_cast<Index>(j) * lda] = root;
+        if (failed) {
+          member.team_barrier();
+          return j + 1;
+        }
       }
+      const double* panel = a + last + static_cast<Index>(first) * lda;  // below its square
+      product<Half::kResult, double>(member, m - last, m - last, last - first, -1, panel, 1, lda, panel, lda, 1, 1,
+                                     a + last + static_cast<Index>(last) * lda, lda);
     }
-    member.team_barrier();
     return 0;
   }
 
-  /// From X L = I, backwards: a thread owns rows and waits for nobody. All rows of a warp are at the same column.
-  KOKKOS_INLINE_FUNCTION static void invert_lower(const Member& member, int m, const double* l, double* inverse) {
-    for (int i = member.team_rank(); i < m; i += member.team_size())
-      for (int j = m - 1; j >= 0; --j) {
+  /// X = L^-1 by panels of columns J, R being the rows below a panel's square: X_JJ = L_JJ^-1 and T_J = L_RJ X_JJ for
+  /// all panels at once, T_J' in X's upper triangle; then X_RJ = -X_RR T_J from the right, a barrier a panel.
+  KOKKOS_INLINE_FUNCTION static void invert_lower(const Member& member, int m, const double* l, double* x) {
+    const auto at = [=](int i, int j) { return i + static_cast<Index>(j) * m; };
+    for (int i = member.team_rank(); i < m; i += member.team_size())  // a row waits for nobody
+      for (int j = i; j >= i / kPanel * kPanel; --j) {
         double value = i == j ? 1 : 0;
-        for (int p = j + 1; p <= i; ++p)
-          value -= inverse[i + static_cast<Index>(p) * m] * l[p + static_cast<Index>(j) * m];
-        inverse[i + static_cast<Index>(j) * m] = j <= i ? value / l[j + static_cast<Index>(j) * m] : 0;
+        for (int p = j + 1; p <= i; ++p) value -= x[at(i, p)] * l[at(p, j)];
+        x[at(i, j)] = value / l[at(j, j)];
       }
+    member.team_barrier();
+    team_for_2d(member, m, m, [=](int i, int j) {
+      const int last = (j / kPanel + 1) * kPanel;
+      if (i < last) return;
+      double sum = 0;
+      for (int p = j; p < last; ++p) sum += l[at(i, p)] * x[at(p, j)];
+      x[at(j, i)] = sum;
+    });
+    member.team_barrier();
+    for (int first = (m - 1) / kPanel * kPanel - kPanel; first >= 0; first -= kPanel) {
+      const int last = first + kPanel;
+      team_for_2d(member, m - last, kPanel, [=](int row, int column) {
+        const int i = last + row, j = first + column;
+        double sum = 0;
+        for (int p = last; p <= i; ++p) sum += x[at(i, p)] * x[at(j, p)];
+        x[at(i, j)] = -sum;
+      });
+      member.team_barrier();
+    }
+    team_for_2d(member, m, m, [=](int i, int j) {
+      if (i < j) x[at(i, j)] = 0;
+    });
     member.team_barrier();
   }
 
  private:
+  static constexpr int kPanel = 8;  ///< columns of a panel
+
   /// Which half of a square matrix is not asked for, or known to be zero: the upper one of the result or of the factor,
   /// or the lower one of a factor that is the transpose of a lower one.
   enum class Half { kNone, kResult, kFactor, kTransposedFactor };
@@ -142,6 +174,7 @@ struct TeamDense {
         for (int q = 0; q < kRows; ++q) {
           const int row = u + q * apart;
           if (q < first || row >= m || column + j >= n) continue;
+          if (half == Half::kResult && row < column + j) continue;
           T& entry = c[row + static_cast<Index>(column + j) * ldc];
           entry = beta == 0 ? alpha * block.sum[q][j] : alpha * block.sum[q][j] + beta * entry;
         }

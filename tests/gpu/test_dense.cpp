@@ -131,7 +131,7 @@ class Dense : public testing::TestWithParam<std::string> {
   test::DenseChoice choice_{GetParam()};
 };
 
-const int kSizes[] = {1, 2, 15, 31, 32, 33, 64, 65, 100, 129};  // the last beyond host_product's rows
+const int kSizes[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65, 100, 129};  // the last beyond host_product's rows
 
 TEST_P(Dense, gemm) {
   for (const int m : kSizes)
