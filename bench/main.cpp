@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   mpi::Environment environment(argc, argv);
   return environment.guard([&] {
     mpi::Communicator world = mpi::Communicator::world();
-    const gpu::Runtime runtime(world.node_rank(), world.node_size(), "auto");
+    const gpu::Runtime runtime(world.node_rank(), "auto");
     bench::memory::install();
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;

@@ -2,13 +2,12 @@
 """scaling.py BUILD OUT [--clients K ...] [--ranks R ...] [--weak K] - what a round costs as clients and ranks grow, as OUT/scaling.csv and OUT/scaling.png.
 
   python3 bench/scaling.py build/cpu out/scaling --clients 20 50 100 200 500 1000 2000 --ranks 1 2 4 8 50 200
-  python3 bench/scaling.py build/cpu out/scaling --launch "srun -n" --clients --ranks 1 2 4 8 16 32 --weak 100     # in an allocation of 32 tasks
+  python3 bench/scaling.py build/cpu out/scaling --launch "srun -n" --cores 32 --clients --ranks 1 2 4 8 16 32 --weak 100
 
 Clients: workload d (bench/workloads.hpp) with K of them, all in every round, on one rank. Strong: the same with 200 clients on R ranks. Weak: with
 K clients for every one of R ranks. Of every run: seconds a round by phase (of the slowest rank, waiting included), seconds of loading and of one
 checkpoint, peak memory of the largest rank, bytes that rank 0 sent. A straight line through the runs of up to half of the most clients is carried on to
-the others, and its error there is printed. Ranks beyond --cores take turns on them: the ideal is one rank's time times their number a core. Finished runs
-are kept.
+the others, and its error there is printed. The ideal shares all work evenly among min(ranks, --cores) cores. Finished runs are kept.
 """
 import argparse
 import csv
@@ -19,10 +18,11 @@ import subprocess
 import sys
 
 ROUNDS = 3
+LAUNCH = "mpirun --oversubscribe -n"
 PHASES = ["broadcast", "start", "local update", "aggregate", "metrics"]
-# Runs the program and adds its peak memory (KB on Linux) to a file of the rank's own.
+# Runs the program and writes its peak memory (KB on Linux) into a file of its own: ranks have no common name for their number.
 MEASURED = ("import os,resource,subprocess,sys; code=subprocess.run(sys.argv[2:]).returncode; "
-            "open(sys.argv[1]+'-'+os.environ.get('OMPI_COMM_WORLD_RANK','0'),'w').write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)); sys.exit(code)")
+            "open(sys.argv[1]+'-'+os.uname().nodename+'-'+str(os.getpid()),'w').write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)); sys.exit(code)")
 
 
 def parse():
@@ -33,7 +33,7 @@ def parse():
     parser.add_argument("--ranks", type=int, nargs="*", default=[1, 2, 4, 8, 50, 200])
     parser.add_argument("--weak", type=int, default=10, help="clients a rank")
     parser.add_argument("--cores", type=int, default=os.cpu_count(), help="that all ranks share")
-    parser.add_argument("--launch", default="mpirun --oversubscribe -n", help="words before the number of ranks")
+    parser.add_argument("--launch", default=LAUNCH, help="words before the number of ranks")
     return parser.parse_args()
 
 
@@ -47,7 +47,9 @@ def run(options, clients, ranks):
         settings = {"federation.rounds": ROUNDS, "federation.validate_every": 0, "output.checkpoint_every": 0, "evaluation.trivial_models": False}
         train = [options.build / "src/fedpp", "train", data / "run.toml", "--out", folder, *(f"--set={k}={json.dumps(v)}" for k, v in settings.items())]
         peak = options.out / f"peak-{clients}-{ranks}"
-        launch = [*options.launch.split(), str(ranks)] if ranks > 1 else []
+        for old in options.out.glob(f"{peak.name}-*"):
+            old.unlink()
+        launch = [] if ranks == 1 and options.launch == LAUNCH else [*options.launch.split(), str(ranks)]
         subprocess.run([*launch, sys.executable, "-c", MEASURED, peak, *train], check=True, stdout=subprocess.DEVNULL,
                        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
     result = json.loads((folder / "result.json").read_text())

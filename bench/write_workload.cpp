@@ -12,6 +12,7 @@
 #include "federation/session.hpp"
 #include "gpu/runtime.hpp"
 #include "io/atomic_file.hpp"
+#include "model/client_batch.hpp"
 #include "mpi/environment.hpp"
 #include "workloads.hpp"
 
@@ -58,20 +59,23 @@ nlohmann::json to_json(const data::Realisation& r, const model::InducingPoints& 
 
 void write(char name, const std::string& folder, std::int64_t clients) {
   mpi::Communicator world = mpi::Communicator::world();
-  const gpu::Runtime runtime(0, 1, "auto");
+  const gpu::Runtime runtime(0, "auto");
   const auto config = bench::make_workload(name, folder, clients);
   io::write_file(folder + "/run.toml", config::dump(config));
   federation::Session session(config, world);
   nlohmann::json all = nlohmann::json::array();
+  double flops = 0;
   for (const auto number :
        federation::sample_participants(session.clients(), config.federation.participants, session.seed(), 0, 1)) {
     const auto& model = session.owned(number).model;
     nlohmann::json client = nlohmann::json::array();
     for (std::size_t i = 0; i < model.training.size(); ++i)
       client.push_back(to_json(model.training[i], model.inducing[i], model.embedding));
+    flops += static_cast<double>(config.training.epochs) * model::epoch_cost(model, config.training.samples).flops;
     all.push_back({{"rate", model.state.rate}, {"realisations", client}});
   }
-  const nlohmann::json content{{"window", config.model.window},
+  const nlohmann::json content{{"GF", 1e-9 * flops},
+                               {"window", config.model.window},
                                {"jitter", config.model.jitter},
                                {"encoder", config.model.encoder},
                                {"width", config.model.width},

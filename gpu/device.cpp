@@ -34,17 +34,9 @@ std::string describe() {
   cudaDeviceProp properties;
   if (cudaGetDevice(&device) != cudaSuccess || cudaGetDeviceProperties(&properties, device) != cudaSuccess)
     return "a GPU that does not say which";
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string uuid = "GPU-";
-  for (int k = 0; k < 16; ++k) {
-    const auto byte = static_cast<unsigned char>(properties.uuid.bytes[k]);
-    if (k == 4 || k == 6 || k == 8 || k == 10) uuid += '-';
-    uuid += kDigits[byte >> 4];
-    uuid += kDigits[byte & 15];
-  }
   char bus[32] = "?";
   if (cudaDeviceGetPCIBusId(bus, sizeof bus, device) != cudaSuccess) bus[0] = '?';
-  return std::string(properties.name) + ", " + uuid + ", PCI " + bus;
+  return std::string(properties.name) + ", " + device_identity() + ", PCI " + bus;
 #else
   return Exec::name();
 #endif
@@ -58,6 +50,25 @@ int device_count() {
   if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
 #endif
   return 0;
+}
+
+std::string device_identity() {
+#if defined(KOKKOS_ENABLE_CUDA)
+  int device = 0;
+  cudaDeviceProp properties;
+  if (cudaGetDevice(&device) != cudaSuccess || cudaGetDeviceProperties(&properties, device) != cudaSuccess) return "";
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string uuid = "GPU-";
+  for (int k = 0; k < 16; ++k) {
+    const auto byte = static_cast<unsigned char>(properties.uuid.bytes[k]);
+    if (k == 4 || k == 6 || k == 8 || k == 10) uuid += '-';
+    uuid += kDigits[byte >> 4];
+    uuid += kDigits[byte & 15];
+  }
+  return uuid;
+#else
+  return "";
+#endif
 }
 
 double free_device_mb() {

@@ -1,7 +1,7 @@
 // A device's allocations, kept for the next who wants one.
 #pragma once
 
-#include <algorithm>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -9,38 +9,45 @@
 
 namespace fedpp::gpu {
 
-/// Memory whose holders are gone and which is handed out again. A round's arrays are made anew in every round, with
-/// much the same lengths: to allocate and free them takes a device's driver longer than an epoch takes a small rank,
-/// and to free waits for all that runs. (A host's allocator does the same by itself: gpu/runtime.cpp.)
+/// Memory whose holders are gone and which is handed out again. A round's arrays are made anew where its clients are
+/// others, with much the same lengths: to allocate and free them takes a device's driver longer than an epoch takes a
+/// small rank, and to free waits for all that runs. (A host's allocator does the same by itself: gpu/runtime.cpp.)
 template <class T>
 class Reserve {
  public:
-  /// At least n entries that nobody else holds, with what was left in them: the shortest such allocation, or a new one
-  /// in place of the longest that is too short, so that there are never more than were held at a time.
+  /// At least n entries that nobody else holds, and at most twice as many, with what was left in them: the shortest
+  /// such allocation, or a new one in place of the longest that is too short, or, where there is no memory for it, of
+  /// all that nobody holds.
   static Array<T> take(const std::string& label, Index n) {
     auto& kept = allocations();
     auto fits = kept.end(), too_short = kept.end();
     for (auto a = kept.begin(); a != kept.end(); ++a) {
       if (a->use_count() > 1) continue;
-      const auto length = a->extent(0);
-      if (static_cast<Index>(length) >= n) {
-        if (fits == kept.end() || length < fits->extent(0)) fits = a;
-      } else if (too_short == kept.end() || length > too_short->extent(0)) {
-        too_short = a;
-      }
+      const auto length = static_cast<Index>(a->extent(0));
+      if (length >= n && length <= 2 * n && (fits == kept.end() || a->extent(0) < fits->extent(0))) fits = a;
+      if (length < n && (too_short == kept.end() || a->extent(0) > too_short->extent(0))) too_short = a;
     }
     if (fits != kept.end()) return *fits;
     if (too_short != kept.end()) kept.erase(too_short);
-    kept.emplace_back(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), static_cast<std::size_t>(n));
+    const auto allocate = [&] {
+      kept.emplace_back(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), static_cast<std::size_t>(n));
+    };
+    try {
+      allocate();
+    } catch (const std::exception&) {
+      std::erase_if(kept, [](const Array<T>& a) { return a.use_count() == 1; });
+      allocate();
+    }
     return kept.back();
   }
 
  private:
+  /// Emptied when Kokkos ends, which may be after the program's other objects: never destroyed.
   static std::vector<Array<T>>& allocations() {
-    static std::vector<Array<T>> kept;
-    [[maybe_unused]] static const bool released_in_time = [] {
-      Kokkos::push_finalize_hook([] { kept.clear(); });
-      return true;
+    static auto& kept = []() -> std::vector<Array<T>>& {
+      auto* all = new std::vector<Array<T>>;
+      Kokkos::push_finalize_hook([all] { all->clear(); });
+      return *all;
     }();
     return kept;
   }

@@ -1,7 +1,5 @@
 #include "gpu/runtime.hpp"
 
-#include <algorithm>
-
 #include "gpu/dense.hpp"
 #include "gpu/device.hpp"
 
@@ -22,11 +20,12 @@ void keep_freed_memory() {
 #endif
 }
 
-double device_share_mb = 0;  ///< see default_workspace_mb()
+double free_at_start_mb = 0;
+int ranks_of_device = 1;
 
 }  // namespace
 
-Runtime::Runtime(int node_rank, int node_size, const std::string& dense) : mine_(!Kokkos::is_initialized()) {
+Runtime::Runtime(int node_rank, const std::string& dense) : mine_(!Kokkos::is_initialized()) {
   if (mine_) {
 #if KOKKOS_VERSION >= 30700
     Kokkos::InitializationSettings settings;
@@ -40,8 +39,7 @@ Runtime::Runtime(int node_rank, int node_size, const std::string& dense) : mine_
     Kokkos::initialize(arguments);
 #endif
   }
-  const int devices = std::max(1, device_count());
-  device_share_mb = 0.25 * free_device_mb() / ((node_size + devices - 1) / devices);
+  free_at_start_mb = free_device_mb();
   choose_dense(dense);
   keep_freed_memory();
 }
@@ -52,7 +50,11 @@ Runtime::~Runtime() {
 
 bool on_host() { return kHostBackend; }
 
-double default_workspace_mb() { return kHostBackend ? 8.0 * Exec().concurrency() : device_share_mb; }
+double default_workspace_mb() {
+  return kHostBackend ? 8.0 * Exec().concurrency() : 0.25 * free_at_start_mb / ranks_of_device;
+}
+
+void share_device(int ranks) { ranks_of_device = ranks; }
 
 std::string backend_description() {
   const int threads = static_cast<int>(Exec().concurrency());

@@ -5,11 +5,11 @@
 
 namespace fedpp::gpu {
 
-/// Initialises Kokkos unless it is running (tests): the GPU of this rank is its number on the node, of node_size ranks,
-/// modulo the node's GPUs. One object, outliving all arrays.
+/// Initialises Kokkos unless it is running (tests): the GPU of this rank is its number on the node modulo the node's
+/// GPUs. One object, outliving all arrays.
 class Runtime {
  public:
-  Runtime(int node_rank, int node_size, const std::string& dense);
+  Runtime(int node_rank, const std::string& dense);
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
@@ -25,6 +25,9 @@ bool on_host();
 /// that what one step writes is still in a cache when the next one reads it (bench/README.md); of a GPU, which wants
 /// many clients at a time, a quarter of what was free when the Runtime began, shared by the ranks that have the same.
 double default_workspace_mb();
+
+/// That so many ranks have this rank's device.
+void share_device(int ranks);
 
 /// Execution space, threads and the dense implementation, in words: "Serial, 1 thread, vendor BLAS".
 std::string backend_description();

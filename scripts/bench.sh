@@ -18,7 +18,7 @@ device=$( (command -v nvidia-smi >/dev/null && nvidia-smi --query-gpu=name --for
   tr -cs '[:alnum:]\n' - | tr '[:upper:]' '[:lower:]' | sed 's/-$//')
 name=bench/results/$(date +%F)-$(git rev-parse --short=8 HEAD)-${device:-unknown}
 out=$name.json
-"build/$preset/bench/fedpp_bench" --benchmark_filter="${FEDPP_BENCH_FILTER:-.}" --benchmark_repetitions="${FEDPP_BENCH_REPETITIONS:-5}" \
+"build/$preset/bench/fedpp_bench" --benchmark_filter="${FEDPP_BENCH_FILTER:-.}" --benchmark_repetitions="${FEDPP_BENCH_REPETITIONS:-5}" --benchmark_report_aggregates_only=true \
   --benchmark_out="$out" --benchmark_out_format=json
 "build/$preset/bench/fedpp_bench_structural_entropy"
 if python=$(scripts/find-plotting-python.sh); then "$python" bench/roofline.py "$out"; fi

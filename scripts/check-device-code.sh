@@ -7,7 +7,7 @@ arch=${2:-90}
 cd "$(dirname "$0")/.."
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 [ -x "$nvcc" ] || { echo "check-device-code: no nvcc in PATH: load the CUDA toolkit" >&2; exit 1; }
-mpi_folders=$(mpicxx --showme:incdirs | sed -E 's/(^| )/ -isystem /g')  # words: the paths of an MPI have no blanks
+mpi_folders=$(mpicxx -show | grep -o -- '-I[^ ]*' | tr '\n' ' ' || true)  # words: the paths of an MPI have no blanks
 objects=$(mktemp -d)
 trap 'rm -rf "$objects"' EXIT
 

@@ -184,6 +184,8 @@ def main():
             tried[size] = min(time_round(chunks, 1, device, arguments.threads) for _ in range(2))
         except torch.OutOfMemoryError:
             continue
+    if not tried:
+        raise SystemExit("client_step: not even the smallest batch fits into the device's memory")
     size = min(tried, key=tried.get)
     chunks = chunks_of(size)
     seconds = [time_round(chunks, options["epochs"], device, arguments.threads) for _ in range(arguments.rounds + 1)]

@@ -3,7 +3,8 @@
 
 fedpp and the peer on a fixed workload, in turns, on one CPU thread (or the same GPU): the median of the ratios of their seconds
 for the local updates of a round. BUILD: a build folder with the benchmarks. PYTHON: one that has PyTorch. --clients: the peer
-runs that many of a round's clients, and its time is scaled up by their number (workload b takes it minutes otherwise).
+runs that many of a round's clients (workload b takes it minutes otherwise). Its time is scaled by the operations of the two
+sides' rounds, which differ then, and for c, whose rounds have other participants.
 """
 import argparse
 import json
@@ -35,19 +36,20 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         subprocess.run([arguments.build / "bench/fedpp_workload", arguments.workload, folder, str(clients * drawn_of)], check=True)
+        operations = json.loads((folder / "clients.json").read_text())["GF"]
         ours, peers, ratios, chunk = [], [], [], 0
         for _ in range(arguments.repetitions):
             result = folder / "ours.json"
             subprocess.run([arguments.build / "bench/fedpp_bench", f"--benchmark_filter=^round/{arguments.workload}/iterations",
                             f"--benchmark_out={result}", "--benchmark_out_format=json"], check=True, capture_output=True)
-            measured = json.loads(result.read_text())
+            measured = json.loads(result.read_text().replace(str(folder), "FOLDER"))
             ours.append(measured["benchmarks"][0]["update_s"])
             peer = subprocess.run([arguments.python, HERE / "client_step.py", folder / "clients.json", "--rounds", "1",
                                    "--chunk", str(chunk), "--device", arguments.device], check=True, capture_output=True, text=True,
                                   env=PEER_ENVIRONMENT)
             peer = json.loads(peer.stdout.splitlines()[-1])
             chunk = peer["chunk"]
-            peers.append(peer["seconds"] * everybody / clients)
+            peers.append(peer["seconds"] * measured["benchmarks"][0]["GF"] / operations)
             ratios.append(peers[-1] / ours[-1])
             print(f"fedpp {ours[-1]:.3f} s, peer {peers[-1]:.3f} s ({chunk} clients a batch): {ratios[-1]:.1f} times", flush=True)
     summary = {"workload": arguments.workload, "fedpp_seconds": ours, "peer_seconds": peers, "ratio": statistics.median(ratios),

@@ -353,7 +353,7 @@ struct Backend {
       {"auto", "blas", "team"});
     v("workspace_mb", workspace_mb,
       "clients of a rank are advanced in blocks whose work space stays below this (MB; 0: 8 a thread on a host, whose "
-      "caches then hold a block, a quarter of a GPU's free memory); one client always fits",
+      "caches then hold a block, a quarter of a GPU's free memory, shared by its ranks); one client always fits",
       at_least(0));
   }
 };

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -54,36 +53,35 @@ double state_bytes(Session& session) {
   return 3 * sizeof(double) * doubles;
 }
 
-/// Largest sum of arrays that are on the device at a time: of a block of the local update and one of clients that are
-/// scored, their points for training and those asked for together.
+/// Largest sum of arrays that are on the device at a time: of a block of the local update, with the kept block while
+/// the participants are validated, or of a block of clients that are scored at the end.
 double most_array_bytes(Session& session) {
   const auto& config = session.config();
-  const int samples = static_cast<int>(config.training.samples);
-  const int scored = static_cast<int>(config.evaluation.samples);
   const double room =
       1e6 * (config.backend.workspace_mb > 0 ? config.backend.workspace_mb : gpu::default_workspace_mb());
-  std::vector<model::ClientPoints> training;
-  double most_scored = 0, all_scored = 0, most_trained = 0;
-  for (const auto& client : session.owned()) {
-    training.push_back({&client.model, &client.model.training});
-    double of_client = 0;
-    for (const auto split : {data::kValidation, data::kTest}) {
+  const auto most_of_predictions = [&](data::Split split, int samples) {
+    double most = 0, all = 0;
+    for (const auto& client : session.owned()) {
       const auto held_out = data::held_out_realisations(client.data, session.rules(), split);
-      const std::array<model::ClientPoints, 2> together{training.back(), {&client.model, &held_out}};
-      of_client = std::max(of_client, model::array_bytes(together, scored, false));
+      const double bytes = model::prediction_bytes({&client.model, {&held_out}}, samples);
+      most = std::max(most, bytes);
+      all += bytes;
     }
-    most_scored = std::max(most_scored, of_client);
-    all_scored += of_client;
-  }
-  most_scored = std::max(most_scored, std::min(room, all_scored));
+    return std::max(most, std::min(room, all));
+  };
+  std::vector<model::ClientPoints> training;
+  for (const auto& client : session.owned()) training.push_back({&client.model, &client.model.training});
+  const int samples = static_cast<int>(config.training.samples);
   const auto precision = model::precision_of(config.training.precision);
   const auto blocks = model::blocks_of(training, samples, true, config.backend.workspace_mb, precision);
-  for (const auto& [first, last] : blocks) {
-    const auto block = std::span(training).subspan(first, last - first);
-    most_trained = std::max(most_trained, model::array_bytes(block, samples, true, precision));
-  }
-  const bool kept = blocks.size() == 1 || most_trained <= room;  // model::KeptBlock, while validation scores
-  return kept ? most_trained + most_scored : std::max(most_trained, most_scored);
+  double trained = 0;
+  for (const auto& [first, last] : blocks)
+    trained = std::max(trained,
+                       model::array_bytes(std::span(training).subspan(first, last - first), samples, true, precision));
+  const bool kept = blocks.size() == 1 || trained <= room;  // model::KeptBlock
+  const double validated = most_of_predictions(data::kValidation, kValidationSamples);
+  return std::max(kept ? trained + validated : std::max(trained, validated),
+                  most_of_predictions(data::kTest, static_cast<int>(config.evaluation.samples)));
 }
 
 /// Seconds an operation takes in the local update, and in the scoring of a client (of the operations of an epoch with
@@ -116,7 +114,10 @@ Rates calibrate(Session& session) {
   options.model = config.model;
   options.training = config.training;
   options.workspace_mb = config.backend.workspace_mb;
-  const auto update = [&] { model::local_update(clients, session.initial_prior(), options, session.seed(), 0); };
+  model::KeptBlock kept;
+  const auto update = [&] {
+    model::local_update(clients, session.initial_prior(), options, session.seed(), 0, nullptr, &kept);
+  };
   update();  // not counted: first use of the allocator and of scratch
   Rates rates;
   rates.update = seconds_of(update) / flops;
@@ -143,7 +144,7 @@ Rates calibrate(Session& session) {
 }  // namespace
 
 int run_estimate(const config::Config& config, mpi::Communicator& world) {
-  const gpu::Runtime runtime(world.node_rank(), world.node_size(), config.backend.dense);
+  const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
   std::optional<Session> session;
   const double load = world.max(seconds_of([&] { session.emplace(config, world); }), "estimate");
 

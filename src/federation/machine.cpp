@@ -8,6 +8,7 @@
 #include <ctime>
 #include <stdexcept>
 
+#include "gpu/runtime.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {
@@ -70,6 +71,20 @@ RanksExamined examine_ranks(mpi::Communicator& world, const std::function<gpu::D
       "placement");
   ranks.warning = warning_of(crowd);
   return ranks;
+}
+
+std::vector<std::int64_t> sharers(const std::vector<std::string>& devices) {
+  std::vector<std::int64_t> counts;
+  for (const auto& device : devices)
+    counts.push_back(device.empty() ? 1 : std::count(devices.begin(), devices.end(), device));
+  return counts;
+}
+
+void share_devices(mpi::Communicator& world) {
+  auto counts = sharers(world.gather(gpu::device_identity(), 0, "placement"));
+  counts.resize(static_cast<std::size_t>(world.size()));
+  world.broadcast(counts, 0, "placement");
+  gpu::share_device(static_cast<int>(counts[static_cast<std::size_t>(world.rank())]));
 }
 
 std::string timestamp() {

@@ -25,6 +25,12 @@ struct RanksExamined {
 /// self-test, or cannot go through it, ends the run with rank, host and device. The texts are rank 0's.
 RanksExamined examine_ranks(mpi::Communicator& world, const std::function<gpu::Device()>& examine);
 
+/// How many ranks have each rank's device, by gpu::device_identity() of each; 1 where that is not known.
+std::vector<std::int64_t> sharers(const std::vector<std::string>& devices);
+
+/// Collective. Ranks with the same device share its memory: gpu::share_device.
+void share_devices(mpi::Communicator& world);
+
 /// Now, in UTC: "2026-11-21T21:25:03Z".
 std::string timestamp();
 

@@ -111,7 +111,7 @@ void read_all(const io::File& cases) {
 /// Number of malformed cases.
 int answer(const std::string& case_file, const std::string& result_file, const mpi::Communicator& world) {
   const io::File cases = io::open_guarded(case_file, read_all, "; write it anew");  // forks: before a device is in use
-  const gpu::Runtime runtime(world.node_rank(), world.node_size(), "auto");
+  const gpu::Runtime runtime(world.node_rank(), "auto");
   const std::string partial = result_file + ".partial";
   io::File results = io::File::create(partial);
   int malformed = 0;

@@ -228,7 +228,7 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
 int run_evaluation(const config::Config& config, const EvaluationRequest& request, mpi::Communicator& world) {
   const std::string path = request.file.empty() ? config.output.directory + "/evaluation.json" : request.file;
   check_result(world, config, path, ".json");
-  const gpu::Runtime runtime(world.node_rank(), world.node_size(), config.backend.dense);
+  const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
   const auto header = read_header(newest_checkpoint_of(config, world), ReadFor::kResults, world);
   Session session(config, world, header.inputs);
   const RunState state = read_checkpoint(session, header, ReadFor::kResults);
@@ -259,7 +259,7 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
   check_result(world, config, path, ".h5");
   for (const auto& file : {request.forecast.next_events, request.forecast.futures})
     if (!file.empty()) check_result(world, config, file, ".csv");
-  const gpu::Runtime runtime(world.node_rank(), world.node_size(), config.backend.dense);
+  const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
   const auto header = read_header(newest_checkpoint_of(config, world), ReadFor::kResults, world);
   Session session(config, world, header.inputs);
   std::vector<std::int64_t> clients = request.clients;

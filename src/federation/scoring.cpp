@@ -8,7 +8,6 @@
 #include "evaluation/trivial_models.hpp"
 #include "federation/strategies/strategy.hpp"
 #include "gpu/runtime.hpp"
-#include "model/client_batch.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {
@@ -103,15 +102,6 @@ void predict_each(const std::vector<Scored>& clients, const model::Priors& theta
     }
   }
   for (std::size_t k = 0; k < clients.size(); ++k) use(k, all[k].empty() ? nullptr : &all[k][0]);
-}
-
-/// Work space of a client's E-steps and of its predictions.
-double megabytes(const Scored& c, int samples) {
-  const auto of = [&](const std::vector<data::Realisation>& points) {
-    const model::ClientPoints at{&c.client, &points};
-    return 1e-6 * model::array_bytes({&at, 1}, samples, /*with_gradient=*/false);
-  };
-  return of(c.client.training) + of(c.held_out);
 }
 
 }  // namespace
@@ -221,7 +211,7 @@ TestResult test_scores(Session& session, const model::Priors& theta) {
     for (auto& client : session.owned()) {
       Scored next{scoring_client(session, client, data::kTest),
                   data::held_out_realisations(client.data, session.rules(), data::kTest)};
-      const double mb = megabytes(next, options.samples);
+      const double mb = 1e-6 * model::prediction_bytes({&next.client, {&next.held_out}}, options.samples);
       if (used + mb > room) score_block();
       block.push_back(std::move(next));
       used += mb;

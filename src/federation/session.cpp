@@ -7,6 +7,7 @@
 #include "data/replaced_events.hpp"
 #include "data/tempering.hpp"
 #include "federation/attack.hpp"
+#include "federation/machine.hpp"
 #include "model/client_batch.hpp"
 #include "model/local_update.hpp"
 #include "mpi/exact_reduce.hpp"
@@ -35,6 +36,7 @@ double most_loaded(const mpi::Placement& placement, const std::vector<double>& c
 
 Session::Session(const config::Config& config, mpi::Communicator& world, const std::optional<data::InputScale>& trained)
     : config_(config), world_(world), hostile_(hostile_clients(config)), placement_(std::vector<double>(1, 0.0), 1) {
+  share_devices(world);
   // 1. Who holds what: the same on every rank.
   mpi::together(world, [&] { plan_ = data::make_plan(config::data_options(config), config.model.window, seed()); });
   placement_ = mpi::Placement(costs_of_files(plan_), world.size());

@@ -111,7 +111,7 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
     mpi::together(world, [&] { check_adaptable(*header, config, request.start == Start::kContinue); });
     if (request.start == Start::kContinue) config.federation.rounds += header->next_round;
   }
-  const gpu::Runtime runtime(world.node_rank(), world.node_size(), config.backend.dense);
+  const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
   const auto ranks = examine_ranks(world, [] { return gpu::examine_device(); });
   const OutputFolder folder(config, request, world);
   std::vector<std::string> passed_over;

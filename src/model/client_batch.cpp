@@ -250,21 +250,26 @@ void ClientBatch::take_latent(const LatentPosteriors& all, int k, ClientState& s
   state.offset = all.offset[k];
 }
 
-std::vector<std::pair<int, int>> blocks_of(const std::vector<ClientPoints>& clients, int samples, bool with_gradient,
-                                           double workspace_mb, gpu::Precision precision) {
-  if (workspace_mb <= 0) workspace_mb = gpu::default_workspace_mb();
+std::vector<std::pair<int, int>> blocks_of(const std::vector<double>& bytes, double workspace_mb) {
+  const double room = 1e6 * (workspace_mb > 0 ? workspace_mb : gpu::default_workspace_mb());
   std::vector<std::pair<int, int>> blocks;
   double used = 0;
-  for (int k = 0; k < static_cast<int>(clients.size()); ++k) {
-    const double mb = 1e-6 * array_bytes({&clients[k], 1}, samples, with_gradient, precision);
-    if (blocks.empty() || used + mb > workspace_mb) {
+  for (int k = 0; k < static_cast<int>(bytes.size()); ++k) {
+    if (blocks.empty() || used + bytes[k] > room) {
       blocks.emplace_back(k, k);
       used = 0;
     }
-    used += mb;
+    used += bytes[k];
     blocks.back().second = k + 1;
   }
   return blocks;
+}
+
+std::vector<std::pair<int, int>> blocks_of(const std::vector<ClientPoints>& clients, int samples, bool with_gradient,
+                                           double workspace_mb, gpu::Precision precision) {
+  std::vector<double> bytes;
+  for (const auto& client : clients) bytes.push_back(array_bytes({&client, 1}, samples, with_gradient, precision));
+  return blocks_of(bytes, workspace_mb);
 }
 
 }  // namespace fedpp::model

@@ -4,17 +4,20 @@ namespace fedpp::model {
 
 const ClientBatch& KeptBlock::of(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights,
                                  int samples, double jitter, bool spread, gpu::Precision precision) {
-  std::vector<const Client*> asked;
-  for (const auto& c : clients) asked.push_back(c.client);
-  if (block_ && asked == clients_) {
+  Made asked{{}, {}, samples, jitter, spread, precision};
+  for (const auto& c : clients) {
+    asked.clients.push_back(c.client);
+    asked.realisations.push_back(c.realisations->size());
+  }
+  if (block_ && asked == made_) {
     block_->restart(clients, weights);
     return *block_;
   }
   drop();  // the arrays are free before the new ones are made
-  clients_ = std::move(asked);
-  block_.emplace(clients, weights, samples, jitter, /*with_gradient=*/true, spread, precision);
-  adam_ = gpu::make_adam_state(block_->batch());
-  return *block_;
+  ClientBatch block(clients, weights, samples, jitter, /*with_gradient=*/true, spread, precision);
+  adam_ = gpu::make_adam_state(block.batch());
+  made_ = std::move(asked);
+  return block_.emplace(std::move(block));
 }
 
 void KeptBlock::drop() {

@@ -13,7 +13,8 @@ namespace fedpp::model {
 class KeptBlock {
  public:
   /// The block of these clients for a local update, their states and `weights` uploaded: the last one where the clients
-  /// are the same. Their objects and training points must not change while this lives; nor may the other arguments.
+  /// and the other arguments are the same. The clients' objects must live, and their training points not change, as
+  /// long as this.
   const ClientBatch& of(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights,
                         int samples, double jitter, bool spread, gpu::Precision precision);
   /// That block's optimiser, with whatever was in its arrays.
@@ -22,7 +23,16 @@ class KeptBlock {
   void drop();
 
  private:
-  std::vector<const Client*> clients_;
+  struct Made {
+    std::vector<const Client*> clients;
+    std::vector<std::size_t> realisations;
+    int samples;
+    double jitter;
+    bool spread;
+    gpu::Precision precision;
+    bool operator==(const Made&) const = default;
+  };
+  Made made_;
   std::optional<ClientBatch> block_;
   gpu::AdamState adam_;
 };

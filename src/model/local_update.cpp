@@ -178,8 +178,9 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
 
   const auto precision = precision_of(options.training.precision);
   const auto blocks = blocks_of(points, samples, true, options.workspace_mb, precision);
+  const bool aligned = options.training.alignment > 0;
   KeptBlock of_this_round;
-  if (kept == nullptr || blocks.size() > 1) {
+  if (kept == nullptr || blocks.size() > 1 || aligned) {
     if (kept != nullptr) kept->drop();
     kept = &of_this_round;
   }
@@ -194,9 +195,11 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
       steps = std::max(steps, mini_batches(*c, options.training));
     }
     const std::vector<ClientPoints> training(points.begin() + first, points.begin() + last);
-    const bool aligned = options.training.alignment > 0;
-    std::vector<double> strengths;  // before the block's arrays, as it takes some for a while
-    if (aligned) strengths = alignment_strengths(training, priors, options.model, options.training, seed);
+    std::vector<double> strengths;
+    if (aligned) {
+      kept->drop();  // these take arrays of their own for a while
+      strengths = alignment_strengths(training, priors, options.model, options.training, seed);
+    }
     const ClientBatch& block = kept->of(training, weights, samples, options.model.jitter,
                                         /*spread=*/options.training.batch_points < 1, precision);
     std::optional<gpu::Alignment> alignment;

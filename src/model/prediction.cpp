@@ -304,14 +304,24 @@ std::vector<std::vector<RealisationPrediction>> LatentPosterior::at(
   return result;
 }
 
+double prediction_bytes(const PredictionRequest& request, int samples) {
+  const auto of = [&](const std::vector<data::Realisation>& points) {
+    const ClientPoints at{request.client, &points};
+    return array_bytes({&at, 1}, samples, /*with_gradient=*/false);
+  };
+  double most = 0;
+  for (const auto* points : request.points) most = std::max(most, of(*points));
+  return of(request.client->training) + most;
+}
+
 std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::vector<PredictionRequest>& requests,
                                                                      const Priors& priors,
                                                                      const PredictionOptions& options) {
   const gpu::Region region("fedpp::predict");
   std::vector<std::vector<std::vector<RealisationPrediction>>> result(requests.size());
-  std::vector<ClientPoints> training;
-  for (const auto& r : requests) training.push_back({r.client, &r.client->training});
-  for (const auto& [first, last] : blocks_of(training, options.samples, false, options.workspace_mb)) {
+  std::vector<double> bytes;
+  for (const auto& r : requests) bytes.push_back(prediction_bytes(r, options.samples));
+  for (const auto& [first, last] : blocks_of(bytes, options.workspace_mb)) {
     std::vector<const Client*> clients;
     for (int k = first; k < last; ++k) clients.push_back(requests[k].client);
     const LatentPosterior posterior(std::move(clients), priors, options);

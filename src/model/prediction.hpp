@@ -63,6 +63,9 @@ struct PredictionRequest {
   std::vector<const std::vector<data::Realisation>*> points;  ///< sets, one entry per realisation each
 };
 
+/// Bytes of the arrays that a request takes: of its training points and of its largest set of points together.
+double prediction_bytes(const PredictionRequest& request, int samples);
+
 /// Result [set][realisation] for each request, from LatentPosteriors of blocks of clients. \throws PredictionError
 std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::vector<PredictionRequest>& requests,
                                                                      const Priors& priors,

@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "federation/machine.hpp"
 #include "mpi/communicator.hpp"
@@ -42,6 +43,13 @@ TEST(Machine, SoundDevicesAreToldOnRank0) {
     EXPECT_TRUE(ranks.lines[r].starts_with(fmt::format("rank {}: host ", r))) << ranks.lines[r];
     EXPECT_TRUE(ranks.lines[r].ends_with(fmt::format("device {}, self-test passed", r))) << ranks.lines[r];
   }
+}
+
+TEST(Machine, RanksWithOneDeviceShareIt) {
+  EXPECT_EQ(sharers({"GPU-a", "GPU-b", "GPU-a", "", "", "GPU-a"}), (std::vector<std::int64_t>{3, 1, 3, 1, 1, 3}));
+  EXPECT_TRUE(sharers({}).empty());
+  auto world = mpi::Communicator::world();
+  share_devices(world);  // of ranks on a host: nothing to share
 }
 
 TEST(Machine, AFaultOnAnyRankEndsAllWithItsPlaceAndTheRemedy) {

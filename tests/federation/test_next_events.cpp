@@ -22,7 +22,7 @@ using federation::NextEventReader;
 class Federation {
  public:
   Federation(const std::string& encoder, const std::string& realisation) {
-    static const gpu::Runtime runtime(0, 1, "auto");  // Kokkos starts once in a process
+    static const gpu::Runtime runtime(0, "auto");  // Kokkos starts once in a process
     path_ = std::filesystem::temp_directory_path() / ("fedpp_next_events_" + std::to_string(::getpid()) + ".csv");
     std::mt19937_64 engine(7);
     std::exponential_distribution<double> gap(1);

@@ -14,6 +14,6 @@ int main(int argc, char** argv) {
     return 77;
   }
 #endif
-  const fedpp::gpu::Runtime runtime(0, 1, "auto");
+  const fedpp::gpu::Runtime runtime(0, "auto");
   return RUN_ALL_TESTS();
 }

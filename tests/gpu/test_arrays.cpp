@@ -110,7 +110,8 @@ TEST(Reserve, hands_out_again_what_nobody_holds) {
   EXPECT_EQ(allocations_of({4000, 200}), 0);         // a smaller one
   EXPECT_EQ(allocations_of({5000, 300, 90000}), 1);  // a larger one, in the place of another
   EXPECT_EQ(allocations_of({5000, 300, 90000}), 0);
-  EXPECT_EQ(allocations_of({10, 10, 10, 10}), 1);  // more of them
+  EXPECT_EQ(allocations_of({10, 10, 10, 10}), 4);  // much smaller ones: nothing as long is given away for them
+  EXPECT_EQ(allocations_of({10, 90000, 10}), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(made, Arrays, testing::Bool(),

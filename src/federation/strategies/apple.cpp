@@ -33,7 +33,8 @@ class Apple final : public Strategy {
       state.mixing = work.event_shares;
     }
     const model::ModelMixture mixture{work.sent, work.event_shares, rate_, penalty_ * schedule(work.round)};
-    auto reports = model::local_update(participants, work.initial, work.options, work.seed, work.round, &mixture);
+    auto reports =
+        model::local_update(participants, work.initial, work.options, work.seed, work.round, &mixture, work.kept);
     for (std::size_t k = 0; k < participants.size(); ++k)
       if (!reports[k].failure) uploads[participants[k]->id] = participants[k]->state.core;
     return reports;
