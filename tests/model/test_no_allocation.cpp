@@ -81,6 +81,28 @@ Counted count(const F& f) {
   return {::allocations, ::arrays, ::copies};
 }
 
+long launches = 0;
+
+/// Mallocs that `f` may call: none; since Kokkos 4 one at every launch and fence, which copy their names.
+template <class F>
+long most_allocations(const F& f) {
+#if KOKKOS_VERSION >= 40000
+  namespace tools = Kokkos::Tools::Experimental;
+  const auto before = tools::get_callbacks();
+  const auto count_it = [](const char*, const std::uint32_t, std::uint64_t*) { ++::launches; };
+  tools::set_begin_parallel_for_callback(count_it);
+  tools::set_begin_parallel_reduce_callback(count_it);
+  tools::set_begin_parallel_scan_callback(count_it);
+  ::launches = 0;
+  f();
+  tools::set_callbacks(before);
+  ++::launches;  // the fence
+#else
+  (void)f;
+#endif
+  return ::launches;
+}
+
 class NoAllocation : public testing::TestWithParam<gpu::EncoderKind> {};
 
 TEST_P(NoAllocation, in_a_local_epoch) {
@@ -110,7 +132,7 @@ TEST_P(NoAllocation, in_a_local_epoch) {
     epoch();  // names of kernels, scratch of teams: made at first use
     const auto counted = count(epoch);
 #if defined(FEDPP_COUNTS_MALLOC)
-    EXPECT_EQ(counted.allocations, 0);
+    EXPECT_LE(counted.allocations, most_allocations(epoch));
 #endif
     EXPECT_EQ(counted.arrays, 0);
     EXPECT_EQ(counted.copies, 0);
@@ -137,7 +159,7 @@ TEST(NoAllocation, in_a_local_epoch_through_a_mixture) {
   epoch();
   const auto counted = count(epoch);
 #if defined(FEDPP_COUNTS_MALLOC)
-  EXPECT_EQ(counted.allocations, 0);
+  EXPECT_LE(counted.allocations, most_allocations(epoch));
 #endif
   EXPECT_EQ(counted.arrays + counted.copies, 0);
 }
