@@ -50,7 +50,8 @@ Runtime::~Runtime() {
 
 bool on_host() { return kHostBackend; }
 
-double default_workspace_mb() {
+double workspace_mb(double asked) {
+  if (asked > 0) return asked;
   return kHostBackend ? 8.0 * Exec().concurrency() : 0.25 * free_at_start_mb / ranks_of_device;
 }
 

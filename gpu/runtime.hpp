@@ -21,10 +21,10 @@ class Runtime {
 /// Whether kernels run on the host, and arrays lie in its memory.
 bool on_host();
 
-/// Work space of a block of clients where none is asked for (backend.workspace_mb = 0): 8 MB a thread on a host, so
+/// Work space of a block of clients: what is asked for (backend.workspace_mb), or, for 0, 8 MB a thread on a host, so
 /// that what one step writes is still in a cache when the next one reads it (bench/README.md); of a GPU, which wants
 /// many clients at a time, a quarter of what was free when the Runtime began, shared by the ranks that have the same.
-double default_workspace_mb();
+double workspace_mb(double asked);
 
 /// That so many ranks have this rank's device.
 void share_device(int ranks);

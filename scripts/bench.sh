@@ -8,6 +8,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:-cpu}
+[ -z "${FEDPP_PEER_PYTHON:-}" ] || "$FEDPP_PEER_PYTHON" -c 'import torch' ||
+  { echo "bench: FEDPP_PEER_PYTHON=$FEDPP_PEER_PYTHON has no PyTorch: name one that has, or leave it out" >&2; exit 1; }
 scripts/build.sh "$preset" -DFEDPP_BUILD_BENCH=ON "${@:2}"
 . scripts/mpi-environment.sh
 export OPENBLAS_NUM_THREADS=1 KOKKOS_DISABLE_WARNINGS=1
@@ -18,8 +20,8 @@ device=$( (command -v nvidia-smi >/dev/null && nvidia-smi --query-gpu=name --for
   tr -cs '[:alnum:]\n' - | tr '[:upper:]' '[:lower:]' | sed 's/-$//')
 name=bench/results/$(date +%F)-$(git rev-parse --short=8 HEAD)-${device:-unknown}
 out=$name.json
-"build/$preset/bench/fedpp_bench" --benchmark_filter="${FEDPP_BENCH_FILTER:-.}" --benchmark_repetitions="${FEDPP_BENCH_REPETITIONS:-5}" --benchmark_report_aggregates_only=true \
-  --benchmark_out="$out" --benchmark_out_format=json
+"build/$preset/bench/fedpp_bench" --benchmark_filter="${FEDPP_BENCH_FILTER:-.}" --benchmark_repetitions="${FEDPP_BENCH_REPETITIONS:-5}" \
+  --benchmark_report_aggregates_only=true --benchmark_out="$out" --benchmark_out_format=json
 "build/$preset/bench/fedpp_bench_structural_entropy"
 if python=$(scripts/find-plotting-python.sh); then "$python" bench/roofline.py "$out"; fi
 if [ -n "${FEDPP_PEER_PYTHON:-}" ]; then

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# check-device-code.sh KOKKOS-CUDA-HEADERS [ARCH] - compiles every source that holds kernels or arrays of the device (gpu/, src/model/, some of bench/ and src/federation/) with nvcc for one
-# architecture (default: 90), against the headers of a Kokkos that has CUDA switched on. Links and runs nothing.
+# check-device-code.sh KOKKOS-CUDA-HEADERS [ARCH] - compiles every source that holds kernels or arrays of the device (gpu/, src/model/, some of
+# bench/ and src/federation/) with nvcc for one architecture (default: 90), against the headers of a Kokkos that has CUDA switched on. Links and
+# runs nothing.
 set -euo pipefail
 headers=$(realpath "${1:?usage: check-device-code.sh KOKKOS-CUDA-HEADERS [ARCH]}")
 arch=${2:-90}

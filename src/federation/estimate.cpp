@@ -57,8 +57,7 @@ double state_bytes(Session& session) {
 /// the participants are validated, or of a block of clients that are scored at the end.
 double most_array_bytes(Session& session) {
   const auto& config = session.config();
-  const double room =
-      1e6 * (config.backend.workspace_mb > 0 ? config.backend.workspace_mb : gpu::default_workspace_mb());
+  const double room = 1e6 * gpu::workspace_mb(config.backend.workspace_mb);
   const auto most_of_predictions = [&](data::Split split, int samples) {
     double most = 0, all = 0;
     for (const auto& client : session.owned()) {

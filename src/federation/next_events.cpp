@@ -64,9 +64,7 @@ evaluation::GapGrid next_event_grid(Session& session) {
 }
 
 namespace {
-double workspace_mb(const config::Config& config) {
-  return config.backend.workspace_mb > 0 ? config.backend.workspace_mb : gpu::default_workspace_mb();
-}
+double workspace_mb(const config::Config& config) { return gpu::workspace_mb(config.backend.workspace_mb); }
 }  // namespace
 
 NextEventReader::NextEventReader(const Session& session, const OwnedClient& client, const model::Priors& theta,

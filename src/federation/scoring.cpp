@@ -198,7 +198,7 @@ TestResult test_scores(Session& session, const model::Priors& theta) {
       ++result.uniforms[std::min(static_cast<int>(-std::expm1(-x) * kCalibrationBins), kCalibrationBins - 1)];
   };
   mpi::together(session.world(), [&] {
-    const double room = options.workspace_mb > 0 ? options.workspace_mb : gpu::default_workspace_mb();
+    const double room = gpu::workspace_mb(options.workspace_mb);
     std::vector<Scored> block;  // as many clients as the work space has room for, at least one
     double used = 0;
     const auto score_block = [&] {

@@ -251,7 +251,7 @@ void ClientBatch::take_latent(const LatentPosteriors& all, int k, ClientState& s
 }
 
 std::vector<std::pair<int, int>> blocks_of(const std::vector<double>& bytes, double workspace_mb) {
-  const double room = 1e6 * (workspace_mb > 0 ? workspace_mb : gpu::default_workspace_mb());
+  const double room = 1e6 * gpu::workspace_mb(workspace_mb);
   std::vector<std::pair<int, int>> blocks;
   double used = 0;
   for (int k = 0; k < static_cast<int>(bytes.size()); ++k) {

@@ -88,12 +88,12 @@ class ClientBatch {
   std::vector<gpu::Index> posterior_, column_, vector_, square_;
 };
 
-/// Consecutive blocks [begin, end) of clients, of so many bytes each, that stay below the budget (0:
-/// gpu::default_workspace_mb()); a single client is always a block.
+/// Consecutive blocks [begin, end) of clients, of so many bytes each, that stay below the budget
+/// (gpu::workspace_mb); a single client is always a block.
 std::vector<std::pair<int, int>> blocks_of(const std::vector<double>& bytes, double workspace_mb);
 
-/// Consecutive blocks [begin, end) of clients whose fields stay below the budget (0: gpu::default_workspace_mb()); a
-/// single client is always a block.
+/// Consecutive blocks [begin, end) of clients whose fields stay below the budget (gpu::workspace_mb); a single
+/// client is always a block.
 std::vector<std::pair<int, int>> blocks_of(const std::vector<ClientPoints>& clients, int samples, bool with_gradient,
                                            double workspace_mb, gpu::Precision precision = gpu::Precision::kDouble);
 

@@ -22,7 +22,7 @@ struct LocalOptions {
   double bandwidth = 1;     ///< d of mmd
   double schedule = 1;      ///< this round's factor on the learning rates
   bool overwrite = false;   ///< client_start = "overwrite"
-  double workspace_mb = 0;  ///< clients are advanced in blocks below this; 0: gpu::default_workspace_mb()
+  double workspace_mb = 0;  ///< clients are advanced in blocks below this: gpu::workspace_mb
 };
 
 /// An ELBO or a score (nats) as large as this is no result but what weights far from any model's give: the client has
