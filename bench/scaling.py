@@ -127,6 +127,8 @@ def plot(by_clients, strong, weak, cores, path):
 def main():
     options = parse()
     options.build, options.out = options.build.resolve(), options.out.resolve()
+    if not (options.build / "bench/fedpp_workload").is_file():
+        sys.exit(f"scaling: {options.build} has no bench/fedpp_workload: name a folder that was built with -DFEDPP_BUILD_BENCH=ON")
     by_clients = [run(options, k, 1) for k in options.clients]
     strong = [run(options, 200, r) for r in options.ranks]
     weak = [run(options, options.weak * r, r) for r in options.ranks]

@@ -30,6 +30,8 @@ def main():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=pathlib.Path)
     arguments = parser.parse_args()
+    if not (arguments.build / "bench/fedpp_workload").is_file():
+        sys.exit(f"measure: {arguments.build} has no bench/fedpp_workload: name a folder that was built with -DFEDPP_BUILD_BENCH=ON")
     everybody = {"a": 20, "b": 20, "c": 20, "d": 2000}[arguments.workload]  # of a round
     clients = arguments.clients or everybody
     drawn_of = 10 if arguments.workload == "c" else 1  # clients of the workload for one in a round
