@@ -61,13 +61,21 @@ void prepare(const Exec& exec, const Batch& b, const Fields& f) {
       });
 }
 
+/// Numbers in the place of V alpha [M x T], where in mixed precision sum_n G_mn h_n [D x M] and then dJ/dh [D x T] are
+/// formed once it has been used.
+template <class Real>
+KOKKOS_INLINE_FUNCTION Index scaled_place(Index m, Index t, Index d) {
+  const Index formed = std::is_same_v<Real, double> ? 0 : d * (m > t ? m : t);
+  return m * t > formed ? m * t : formed;
+}
+
 // Per team: V alpha, G [M x T] in V's precision; rho, column sums [T]; rows of h o dJ/dh [D]; in mixed precision copies
-// of B [M x M], h [D x T], h_z [D x M] and the places of V alpha V' [M x M], sum_n G_mn h_n [D x M], dJ/dh [D x T].
+// of B [M x M], h [D x T], h_z [D x M] and the place of V alpha V' [M x M].
 template <class Real>
 KOKKOS_INLINE_FUNCTION Index tiles_scratch(const Batch& b) {
   const Index t = b.most_tile, m = b.most_inducing, d = b.most_width;
-  return 2 * doubles_for<Real>(m * t) + 2 * t + d +
-         2 * (copy_scratch<Real>(m * m) + copy_scratch<Real>(d * t) + copy_scratch<Real>(d * m));
+  return doubles_for<Real>(scaled_place<Real>(m, t, d)) + doubles_for<Real>(m * t) + 2 * t + d +
+         2 * copy_scratch<Real>(m * m) + copy_scratch<Real>(d * t) + copy_scratch<Real>(d * m);
 }
 
 template <class D, class Real>
@@ -102,7 +110,7 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         double* weighted = f.task_embedding.data() + b.task_embedding(task);
         const Index mm = static_cast<Index>(m) * m, dm = static_cast<Index>(d) * m, dn = static_cast<Index>(d) * n;
         Scratch scratch(member, tiles_scratch<Real>(b));
-        Real* scaled = take<Real>(scratch, static_cast<Index>(m) * n);
+        Real* scaled = take<Real>(scratch, scaled_place<Real>(m, n, d));
         Real* g = take<Real>(scratch, static_cast<Index>(m) * n);
         double* rho = scratch.take(n);
         double* column_sum = scratch.take(n);
@@ -111,8 +119,8 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         const Real* h_real = rounded<Real>(member, dn, h, scratch);
         const Real* hz_real = rounded<Real>(member, dm, hz, scratch);
         Real* square_real = place_for<Real>(mm, square, scratch);
-        Real* weighted_real = place_for<Real>(dm, weighted, scratch);
-        Real* hbar_real = place_for<Real>(dn, hbar, scratch);
+        Real* weighted_real = place_for<Real>(weighted, scaled);
+        Real* hbar_real = place_for<Real>(hbar, scaled);
 
         team_for(member, n, [=](Index c) { rho[c] = scale * (beta[c] - alpha[c] * (offset + mean[c])); });
         member.team_barrier();
@@ -146,6 +154,7 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         member.team_barrier();
         D::gemm(member, Op::kNone, Op::kTranspose, d, m, n, 1, h_real, d, g, m, 0, weighted_real, d);
         deliver(member, dm, weighted_real, weighted);
+        if constexpr (!std::is_same_v<Real, double>) member.team_barrier();  // its place is dJ/dh's, too
         // dJ/dh_n = -(g_n h_n - sum_m G_mn h_m) / l^2, and the rows of h o dJ/dh.
         D::gemm(member, Op::kNone, Op::kNone, d, n, m, 1, hz_real, d, g, m, 0, hbar_real, d);
         team_visit_and_multiply(

@@ -50,6 +50,16 @@ KOKKOS_INLINE_FUNCTION Real* place_for(Index n, Kept* x, Scratch& scratch) {
   }
 }
 
+/// The same, the other place being given.
+template <class Real, class Kept>
+KOKKOS_INLINE_FUNCTION Real* place_for(Kept* x, Real* other) {
+  if constexpr (std::is_same_v<Real, Kept>) {
+    return x;
+  } else {
+    return other;
+  }
+}
+
 /// Brings what was formed at a place_for(x) to x; barriers are the caller's.
 template <class Real, class Kept>
 KOKKOS_INLINE_FUNCTION void deliver(const Member& member, Index n, const Real* formed, Kept* x) {
