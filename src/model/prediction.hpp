@@ -1,4 +1,5 @@
-// Prediction from a client's own posterior (spec 1.8): E-steps on its training data that do not alter its state, then the latent function's moments at any points, per sample of the weights.
+// Prediction from a client's own posterior (spec 1.8): E-steps on its training data that do not alter its state, then
+// the latent function's moments at any points, per sample of the weights.
 #pragma once
 
 #include <memory>
