@@ -308,7 +308,8 @@ struct Evaluation {
   template <class V>
   void visit(V& v) {
     v("samples", samples, "samples of the weights at prediction", between(1, 1e4));
-    v("e_steps", e_steps, "E-steps before scoring; not to convergence, on purpose (docs/theory.md 1.8)", between(0, 1e6));
+    v("e_steps", e_steps, "E-steps before scoring; not to convergence, on purpose (docs/theory.md 1.8)",
+      between(0, 1e6));
     v("curve_points", curve_points, "points of the intensity curves in result.h5", between(2, 1e6));
     v("curve_clients", curve_clients, "clients whose curves are written", at_least(0));
     v("curve_events", curve_events,
