@@ -9,8 +9,15 @@ endfunction()
 
 # Kokkos: the distribution's 3.4 (Serial) is the floor, a module's or Spack's 5.x with CUDA or OpenMP the rule on
 # clusters: -DKokkos_ROOT=PREFIX chooses.
-find_package(Kokkos QUIET)
-fedpp_require(Kokkos_FOUND "Kokkos (>= 3.4; another one is chosen with -DKokkos_ROOT=PREFIX)")
+if(FEDPP_EMULATED_DEVICE)
+  add_subdirectory(tests/emulated_device)
+  set(Kokkos_VERSION 5.2)
+  set(Kokkos_DEVICES EMULATED)
+  set(Kokkos_DIR "${CMAKE_SOURCE_DIR}/tests/emulated_device")
+else()
+  find_package(Kokkos QUIET)
+  fedpp_require(Kokkos_FOUND "Kokkos (>= 3.4; another one is chosen with -DKokkos_ROOT=PREFIX)")
+endif()
 add_library(fedpp_kokkos INTERFACE)
 if(Kokkos_VERSION VERSION_LESS 3.4)
   message(FATAL_ERROR "Kokkos ${Kokkos_VERSION} in ${Kokkos_DIR} is too old: 3.4 or newer is needed; choose another with -DKokkos_ROOT=PREFIX.")

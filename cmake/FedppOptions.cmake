@@ -4,7 +4,7 @@ option(FEDPP_BUILD_BENCH "Build the benchmarks (Google Benchmark)" OFF)
 option(FEDPP_REQUIRE_CUDA "Refuse a Kokkos without CUDA (preset cuda)" OFF)
 option(FEDPP_NATIVE "Compile for the processor of this machine (-march=native); OFF where login and compute nodes differ" ON)
 option(FEDPP_WERROR "Treat warnings as errors" OFF)
-option(FEDPP_STRIDED_TEAMS "Threads of a team share work on hosts as on a device, for tests of the kernels" OFF)
+option(FEDPP_EMULATED_DEVICE "Kernels run on a device that the host plays instead of Kokkos, for tests (tests/emulated_device)" OFF)
 option(FEDPP_BUILD_FUZZERS "Fuzz targets as libFuzzer programs (Clang, preset fuzz)" OFF)
 set(FEDPP_SANITIZE "" CACHE STRING "Sanitizers, comma separated: 'address,undefined' or 'thread'")
 
@@ -38,9 +38,6 @@ endif()
 # exception traps; without them the compiler may vectorise loops over the mathematical functions (exp four times faster
 # with AVX2, where GCC else leaves the clamps of gpu/elementary.hpp as branches); this changes no result.
 target_compile_options(fedpp_flags INTERFACE -fno-math-errno -fno-trapping-math)
-if(FEDPP_STRIDED_TEAMS)
-  target_compile_definitions(fedpp_flags INTERFACE FEDPP_STRIDED_TEAMS)
-endif()
 if(FEDPP_BUILD_FUZZERS)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     message(FATAL_ERROR "FEDPP_BUILD_FUZZERS needs Clang, which has libFuzzer: take the preset 'fuzz', or -DCMAKE_CXX_COMPILER=clang++.")

@@ -77,6 +77,7 @@ KOKKOS_INLINE_FUNCTION void attend(const Member& member, const Attention& a, int
       lanes.for_each(count - seen, [=](int j) { s[seen + j] = 0; });
       const double sum = lanes.sum(seen, [=](int j) { return s[j]; });
       lanes.for_each(h, [=](int r) { own[r] *= shrink; });
+      lanes.wait();
       if (lanes.first()) {
         running[2 * c] = top;
         running[2 * c + 1] = running[2 * c + 1] * shrink + sum;

@@ -5,7 +5,7 @@
 #include "gpu/host_cholesky.hpp"
 #include "gpu/host_product.hpp"
 
-#if !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
+#if !defined(FEDPP_DEVICE_BACKEND)
 // The Fortran names every BLAS and LAPACK exports (OpenBLAS, MKL, the reference): no header of one vendor is needed.
 extern "C" {
 void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*, const int*,
@@ -39,13 +39,13 @@ void choose_dense(const std::string& name) {
     throw std::invalid_argument("dense linear algebra '" + name + "' is not available on the backend " +
                                 std::string(Exec::name()) + ": use 'auto' or 'team'");
   }
-#if !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
+#if !defined(FEDPP_DEVICE_BACKEND)
   // Threads belong to Kokkos and ranks: a threaded BLAS below them would oversubscribe the cores and change bits.
   if (openblas_set_num_threads) openblas_set_num_threads(1);
 #endif
 }
 
-#if !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
+#if !defined(FEDPP_DEVICE_BACKEND)
 
 namespace {
 const char* text(Op op) { return op == Op::kNone ? "N" : "T"; }

@@ -29,7 +29,7 @@ enum class Dense { kBlas, kTeam };
 void choose_dense(const std::string& name);
 Dense dense();
 
-#if !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
+#if !defined(FEDPP_DEVICE_BACKEND)
 /// host_product(), host_cholesky() and the vendor's BLAS and LAPACK, called by one thread of the team.
 struct BlasDense {
   template <class T>
@@ -52,7 +52,7 @@ struct BlasDense {
 /// Calls f.template operator()<Implementation>() for the implementation chosen.
 template <class F>
 void with_dense(const F& f) {
-#if !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
+#if !defined(FEDPP_DEVICE_BACKEND)
   if (dense() == Dense::kBlas) {
     f.template operator()<BlasDense>();
     return;

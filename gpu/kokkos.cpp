@@ -1,22 +1,21 @@
 #include "gpu/kokkos.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <stdexcept>
 
 namespace fedpp::gpu {
 
 int team_size() {
-  if constexpr (kHostBackend) {
-    static const int size = [] {
-      const char* text = std::getenv("FEDPP_TEAM_SIZE");
-      const int wanted = text ? std::atoi(text) : 1;
-      return std::clamp(wanted, 1, static_cast<int>(Exec().concurrency()));
-    }();
-    return size;
-  } else {
-    return 128;
-  }
+  static const int size = [] {
+    const char* text = std::getenv("FEDPP_TEAM_SIZE");
+    if constexpr (kHostBackend)
+      return std::clamp(text ? std::atoi(text) : 1, 1, static_cast<int>(Exec().concurrency()));
+    else
+      return static_cast<int>(std::bit_floor(static_cast<unsigned>(std::clamp(text ? std::atoi(text) : 128, 32, 128))));
+  }();
+  return size;
 }
 
 Policy team_policy(const Exec& exec, int league, Index scratch) {

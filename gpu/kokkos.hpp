@@ -10,6 +10,11 @@
 
 #include "gpu/region.hpp"
 
+/// Kernels run on a device with memory of its own; of the tests' emulated one (tests/emulated_device), too.
+#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP) || defined(KOKKOS_ENABLE_EMULATED_DEVICE)
+#define FEDPP_DEVICE_BACKEND
+#endif
+
 namespace fedpp::gpu {
 
 using Exec = Kokkos::DefaultExecutionSpace;
@@ -60,14 +65,14 @@ const std::string& operator""_label() {
 
 /// The lambda of a kernel. A device gets copies of the extents and arrays that it names. A host's launch is over when
 /// it returns and may read the caller's: copying a hundred reference-counted views costs as much as small work itself.
-#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
+#if defined(FEDPP_DEVICE_BACKEND)
 #define FEDPP_KERNEL KOKKOS_LAMBDA
 #else
 #define FEDPP_KERNEL [&]
 #endif
 
 /// Threads of a team: 1 on a host (a problem's tile is one thread's work), a power of two of at least a warp on a
-/// device. The environment variable FEDPP_TEAM_SIZE overrides it on hosts; the tests use it to find races.
+/// device. The environment variable FEDPP_TEAM_SIZE overrides it; the tests use it to find races.
 int team_size();
 
 /// A policy of `league` teams with `scratch` doubles of scratch each (gpu/team.hpp).

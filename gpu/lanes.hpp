@@ -21,6 +21,13 @@ class Lanes {
   /// For what is done once a column.
   KOKKOS_INLINE_FUNCTION bool first() const { return own_ == 0; }
 
+  /// Before first() writes what the others have read.
+  KOKKOS_INLINE_FUNCTION void wait() const {
+#if defined(FEDPP_DEVICE_CODE)
+    warp_barrier(mask_);
+#endif
+  }
+
   /// f(r) for r in [0, n): a row's thread is always the same.
   template <class F>
   KOKKOS_INLINE_FUNCTION void for_each(int n, const F& f) const {
@@ -38,7 +45,7 @@ class Lanes {
 #if defined(FEDPP_DEVICE_CODE)
     double total = 0;
     for (int r = own_; r < n; r += kCount) total += f(r);
-    for (int other = kCount / 2; other > 0; other /= 2) total += exchange(total, other);
+    for (int other = kCount / 2; other > 0; other /= 2) total += shuffle_xor(mask_, total, other);
     return total;
 #else
     return lane_sum(0, n, f);
@@ -50,7 +57,7 @@ class Lanes {
   KOKKOS_INLINE_FUNCTION double largest(double start, int n, const F& f) const {
 #if defined(FEDPP_DEVICE_CODE)
     for (int r = own_; r < n; r += kCount) start = larger(f(r), start);
-    for (int other = kCount / 2; other > 0; other /= 2) start = larger(exchange(start, other), start);
+    for (int other = kCount / 2; other > 0; other /= 2) start = larger(shuffle_xor(mask_, start, other), start);
     return start;
 #else
     constexpr int kChains = 8;  // as lane_sum() has them
@@ -67,16 +74,6 @@ class Lanes {
 
  private:
   KOKKOS_INLINE_FUNCTION static double larger(double a, double b) { return a > b ? a : b; }
-
-#if defined(FEDPP_DEVICE_CODE)
-  KOKKOS_INLINE_FUNCTION double exchange(double value, int other) const {
-#if defined(__CUDA_ARCH__)
-    return __shfl_xor_sync(mask_, value, other);
-#else
-    return __shfl_xor(value, other);
-#endif
-  }
-#endif
 
   int own_;
   unsigned mask_;  ///< the threads of the warp that share the column

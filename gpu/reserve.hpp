@@ -35,10 +35,15 @@ class Reserve {
     try {
       allocate();
     } catch (const std::exception&) {
-      std::erase_if(kept, [](const Array<T>& a) { return a.use_count() == 1; });
+      drop();
       allocate();
     }
     return kept.back();
+  }
+
+  /// Gives back what nobody holds.
+  static void drop() {
+    std::erase_if(allocations(), [](const Array<T>& a) { return a.use_count() == 1; });
   }
 
  private:

@@ -8,13 +8,9 @@
 namespace fedpp::gpu {
 
 /// Threads take neighbouring items in turn on a device, whose warps read neighbouring numbers together; on a host each
-/// takes a chunk, whose loop the compiler vectorises. FEDPP_STRIDED_TEAMS gives hosts the device's order: a barrier
-/// that is missing between loops of different shapes shows in tests then.
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+/// takes a chunk, whose loop the compiler vectorises.
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__) || defined(KOKKOS_ENABLE_EMULATED_DEVICE)
 #define FEDPP_DEVICE_CODE
-#endif
-#if defined(FEDPP_DEVICE_CODE) || defined(FEDPP_STRIDED_TEAMS)
-#define FEDPP_THREADS_IN_TURN
 #endif
 
 /// Before a loop whose iterations do not read what others write, so that a host compiler vectorises it without asking.
@@ -28,7 +24,7 @@ namespace fedpp::gpu {
 /// vectorises the body), neighbouring threads on neighbouring i on a device. No barrier.
 template <class F>
 KOKKOS_INLINE_FUNCTION void team_for(const Member& member, Index n, const F& f) {
-#if defined(FEDPP_THREADS_IN_TURN)
+#if defined(FEDPP_DEVICE_CODE)
   for (Index i = member.team_rank(); i < n; i += member.team_size()) f(i);
 #else
   const Index begin = n * member.team_rank() / member.team_size();
@@ -41,7 +37,7 @@ KOKKOS_INLINE_FUNCTION void team_for(const Member& member, Index n, const F& f) 
 /// Calls f(row, column) over a column-major [rows x columns] block; see team_for.
 template <class F>
 KOKKOS_INLINE_FUNCTION void team_for_2d(const Member& member, int rows, int columns, const F& f) {
-#if defined(FEDPP_THREADS_IN_TURN)
+#if defined(FEDPP_DEVICE_CODE)
   if (rows <= 0) return;
   const int down = member.team_size() % rows, on = member.team_size() / rows;  // a thread's step, without a division
   int r = member.team_rank() % rows, c = member.team_rank() / rows;
@@ -65,12 +61,27 @@ KOKKOS_INLINE_FUNCTION void team_for_2d(const Member& member, int rows, int colu
 }
 
 #if defined(FEDPP_DEVICE_CODE)
-/// The value of the thread of the warp whose number differs in the bits of `other`. All threads of the warp must call.
-KOKKOS_INLINE_FUNCTION double shuffle_xor(double value, int other) {
+/// The value of the thread of the warp whose number differs in the bits of `other`. All threads of the warp that `mask`
+/// has must call.
+KOKKOS_INLINE_FUNCTION double shuffle_xor(unsigned mask, double value, int other) {
 #if defined(__CUDA_ARCH__)
-  return __shfl_xor_sync(0xffffffffu, value, other);
+  return __shfl_xor_sync(mask, value, other);
+#elif defined(KOKKOS_ENABLE_EMULATED_DEVICE)
+  return emulated_device::shuffle_xor(mask, value, other);
 #else
   return __shfl_xor(value, other);
+#endif
+}
+
+/// What the threads of the warp that `mask` has did to memory before is known to each of them afterwards; all of them
+/// must call. A shuffle does not promise that.
+KOKKOS_INLINE_FUNCTION void warp_barrier([[maybe_unused]] unsigned mask) {
+#if defined(__CUDA_ARCH__)
+  __syncwarp(mask);
+#elif defined(KOKKOS_ENABLE_EMULATED_DEVICE)
+  emulated_device::warp_barrier(mask);
+#else
+  __threadfence_block();  // a wavefront's threads go in step
 #endif
 }
 #endif
@@ -79,7 +90,7 @@ KOKKOS_INLINE_FUNCTION double shuffle_xor(double value, int other) {
 /// on a host; a device's threads share the rows of all columns. No barrier.
 template <class F>
 KOKKOS_INLINE_FUNCTION void team_for_columns(const Member& member, int rows, int columns, const F& f) {
-#if defined(FEDPP_THREADS_IN_TURN)
+#if defined(FEDPP_DEVICE_CODE)
   team_for_2d(member, rows, columns, [&](int r, int c) { f(c)(r); });
 #else
   team_for(member, columns, [&](Index c) {
@@ -100,7 +111,7 @@ inline int slabs(Index entries) { return static_cast<int>((entries + kSlab - 1) 
 template <class P>
 KOKKOS_INLINE_FUNCTION void team_add_parts(const Member& member, Index begin, Index end, int parts, const P& part,
                                            double* to) {
-#if defined(FEDPP_THREADS_IN_TURN)
+#if defined(FEDPP_DEVICE_CODE)
   constexpr int kAhead = 4;  // addends under way at a time: an addition waits for its own, not for memory each time
   for (Index at = begin + member.team_rank(); at < end; at += member.team_size()) {
     double sum = 0;
@@ -159,7 +170,7 @@ KOKKOS_INLINE_FUNCTION double lane_sum(I begin, I end, const F& f) {
 template <class F>
 KOKKOS_INLINE_FUNCTION double team_sum(const Member& member, Index n, const F& f) {
   double sum = 0;
-#if defined(FEDPP_THREADS_IN_TURN)
+#if defined(FEDPP_DEVICE_CODE)
   Kokkos::parallel_reduce(
       Kokkos::TeamThreadRange(member, n), [&](const Index i, double& partial) { partial += f(i); }, sum);
 #else
@@ -191,7 +202,7 @@ KOKKOS_INLINE_FUNCTION void team_column_sums(const Member& member, int rows, int
         ((sums[k++] += f(r, c)), ...);
       }
     for (int other = kLanes / 2; other > 0; other /= 2)
-      for (double& sum : sums) sum += shuffle_xor(sum, other);
+      for (double& sum : sums) sum += shuffle_xor(0xffffffffu, sum, other);
     if (lane == 0 && c < columns) store(c, sums);
   }
 #else
@@ -210,7 +221,7 @@ template <class V, class A, class... X>
 KOKKOS_INLINE_FUNCTION void team_visit_and_multiply(const Member& member, int rows, int columns, const V& visit,
                                                     const A& a, double* y, const X&... x) {
   constexpr int kFactors = sizeof...(X);
-#if defined(FEDPP_THREADS_IN_TURN)
+#if defined(FEDPP_DEVICE_CODE)
   team_for_2d(member, rows, columns, visit);
   member.team_barrier();
   for (int r = member.team_rank(); r < rows; r += member.team_size()) {
@@ -242,7 +253,7 @@ KOKKOS_INLINE_FUNCTION void team_visit_and_multiply(const Member& member, int ro
 /// The upper triangle of a[m x m] becomes the lower one's image. Barriers before and after.
 KOKKOS_INLINE_FUNCTION void team_mirror_lower(const Member& member, int m, double* a) {
   member.team_barrier();
-#if defined(FEDPP_THREADS_IN_TURN)
+#if defined(FEDPP_DEVICE_CODE)
   team_for_2d(member, m, m, [=](int r, int c) {
     if (r < c) a[r + static_cast<Index>(c) * m] = a[c + static_cast<Index>(r) * m];
   });

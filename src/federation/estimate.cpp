@@ -54,7 +54,8 @@ double state_bytes(Session& session) {
 }
 
 /// Largest sum of arrays that are on the device at a time: of a block of the local update, with the kept block while
-/// the participants are validated, or of a block of clients that are scored at the end.
+/// the participants are validated, or of a block of clients that are scored at the end. A device keeps what was handed
+/// back (gpu::Reserve): lengths fall by halves, so at most as much again of each kind.
 double most_array_bytes(Session& session) {
   const auto& config = session.config();
   const double room = 1e6 * gpu::workspace_mb(config.backend.workspace_mb);
@@ -79,8 +80,8 @@ double most_array_bytes(Session& session) {
                        model::array_bytes(std::span(training).subspan(first, last - first), samples, true, precision));
   const bool kept = blocks.size() == 1 || trained <= room;  // model::KeptBlock
   const double validated = most_of_predictions(data::kValidation, kValidationSamples);
-  return std::max(kept ? trained + validated : std::max(trained, validated),
-                  most_of_predictions(data::kTest, static_cast<int>(config.evaluation.samples)));
+  const double scored = most_of_predictions(data::kTest, static_cast<int>(config.evaluation.samples));
+  return (gpu::on_host() ? 1 : 2) * std::max(kept ? trained + validated : std::max(trained, validated), scored);
 }
 
 /// Seconds an operation takes in the local update, and in the scoring of a client (of the operations of an epoch with
