@@ -161,7 +161,7 @@ FEDPP_DENSE(triangular_solve, TeamDense);
 FEDPP_DENSE(tile_product, TeamDense);
 #if defined(KOKKOS_ENABLE_CUDA)
 static const auto* cholesky_vendor = benchmark::RegisterBenchmark("cholesky/cuSOLVER", cholesky_cusolver)->Apply(sizes);
-#elif !defined(KOKKOS_ENABLE_HIP)
+#elif !defined(FEDPP_DEVICE_BACKEND)
 FEDPP_DENSE(cholesky, BlasDense);
 FEDPP_DENSE(triangular_solve, BlasDense);
 FEDPP_DENSE(tile_product, BlasDense);

@@ -72,14 +72,19 @@ double dgemm_rate(const gpu::Exec& exec) {
   cublasDestroy(handle);
   return 2.0 * n * n * n / seconds;
 #else
+#if defined(FEDPP_DEVICE_BACKEND)
+  using Product = gpu::TeamDense;  // of another device: no vendor's
+#else
+  using Product = gpu::BlasDense;
+#endif
   const int n = 512, square = n * n, copies = std::max<int>(1, exec.concurrency() / gpu::team_size());
   const auto a = scattered("a", square), b = scattered("b", square);
   const gpu::Array<double> c("c", static_cast<std::size_t>(square) * copies);
   const double seconds = median_seconds([&] {
     Kokkos::parallel_for(
         "fedpp::bench::dgemm", gpu::team_policy(exec, copies), FEDPP_KERNEL(const gpu::Member& member) {
-          gpu::BlasDense::gemm(member, gpu::Op::kNone, gpu::Op::kNone, n, n, n, 1.0, a.data(), n, b.data(), n, 0.0,
-                               c.data() + static_cast<gpu::Index>(member.league_rank()) * square, n);
+          Product::gemm(member, gpu::Op::kNone, gpu::Op::kNone, n, n, n, 1.0, a.data(), n, b.data(), n, 0.0,
+                        c.data() + static_cast<gpu::Index>(member.league_rank()) * square, n);
         });
     exec.fence();
   });

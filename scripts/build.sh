@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # build.sh [PRESET [CMAKE-OPTION ...]] - configures and builds one preset (default: cpu) in build/PRESET. Builds only what changed;
-# several sources a compilation, which halves the time of a whole build (-DCMAKE_UNITY_BUILD=OFF: each its own, faster after an edit). FEDPP_BUILD_TARGETS names what to build instead of all.
+# several sources a compilation, which halves the time of a whole build (-DCMAKE_UNITY_BUILD=OFF: each its own, faster after an edit).
+# FEDPP_BUILD_TARGETS names what to build instead of all.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:-cpu}

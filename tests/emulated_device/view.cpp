@@ -2,6 +2,9 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <new>
+
+#include "inside.hpp"
 
 namespace emulated_device {
 
@@ -49,6 +52,7 @@ void copy(const char* to_space, const std::string& to_label, void* to, const cha
 }
 
 namespace {
+
 struct CopyLaunch final : Launch {
   CopyLaunch(const std::string& label, void* t, const void* f, std::size_t n)
       : Launch(label), to(t), from(f), bytes(n) {}
@@ -57,15 +61,48 @@ struct CopyLaunch final : Launch {
   const void* from;
   std::size_t bytes;
 };
+
+struct FillLaunch final : Launch {
+  FillLaunch(const std::string& label, void* t, const void* v, std::size_t b, std::size_t k)
+      : Launch(label), to(static_cast<char*>(t)), bytes(b), n(k) {
+    std::memcpy(value, v, bytes);
+  }
+  void run() const override {
+    for (std::size_t i = 0; i < n; ++i) std::memcpy(to + i * bytes, value, bytes);
+  }
+  char* to;
+  std::size_t bytes, n;
+  char value[16];
+};
+
+/// Tells the tools of a copy and has `launch` wait.
+template <class L, class... A>
+void copy_by(const std::string& label, void* to, const std::string& from_label, const void* from, std::size_t bytes,
+             const A&... arguments) {
+  if (callbacks.begin_deep_copy)
+    callbacks.begin_deep_copy(handle(space(true)), label.c_str(), to, handle(space(true)), from_label.c_str(), from,
+                              bytes);
+  if (bytes > 0) enqueue(new (room(sizeof(L))) L(label, arguments...));
+  if (callbacks.end_deep_copy) callbacks.end_deep_copy();
+}
+
 }  // namespace
 
 void copy_later(const std::string& to_label, void* to, const std::string& from_label, const void* from,
                 std::size_t bytes) {
-  if (callbacks.begin_deep_copy)
-    callbacks.begin_deep_copy(handle(space(true)), to_label.c_str(), to, handle(space(true)), from_label.c_str(), from,
-                              bytes);
-  if (bytes > 0) enqueue(new (room(sizeof(CopyLaunch))) CopyLaunch(to_label, to, from, bytes));
-  if (callbacks.end_deep_copy) callbacks.end_deep_copy();
+  copy_by<CopyLaunch>(to_label, to, from_label, from, bytes, to, from, bytes);
+}
+void fill_later(const std::string& label, void* to, const void* value, std::size_t bytes, std::size_t n) {
+  copy_by<FillLaunch>(label, to, "Scalar", nullptr, bytes * n, to, value, bytes, n);
+}
+void fill(const std::string& label, void* to, const void* value, std::size_t bytes, std::size_t n) {
+  if (!is_device_memory(to)) {
+    finish();
+    for (std::size_t i = 0; i < n; ++i) std::memcpy(static_cast<char*>(to) + i * bytes, value, bytes);
+    return;
+  }
+  fill_later(label, to, value, bytes, n);
+  finish();
 }
 
 }  // namespace emulated_device

@@ -127,11 +127,16 @@ void deep_copy(const Exec&, const View<T*, DeviceSpace, H>& to, const View<U*, D
   if (to.extent(0) != from.extent(0)) throw std::runtime_error("deep_copy of arrays of different lengths");
   copy_later(to.label(), to.data(), from.label(), from.data(), from.extent(0) * sizeof(T));
 }
+/// A value everywhere, as a copy of nothing to Kokkos' tools.
+void fill(const std::string& label, void* to, const void* value, std::size_t bytes, std::size_t n);
+void fill_later(const std::string& label, void* to, const void* value, std::size_t bytes, std::size_t n);
 template <class T, class To, class H>
 void deep_copy(const View<T*, To, H>& to, const std::type_identity_t<T>& value) {
-  copy(To::name(), to.label(), nullptr, "Scalar", "", nullptr, 0);
-  const HostAccess access;
-  for (std::size_t i = 0; i < to.extent(0); ++i) to.data()[i] = value;
+  fill(to.label(), to.data(), &value, sizeof(T), to.extent(0));
+}
+template <class Exec, class T, class H>
+void deep_copy(const Exec&, const View<T*, DeviceSpace, H>& to, const std::type_identity_t<T>& value) {
+  fill_later(to.label(), to.data(), &value, sizeof(T), to.extent(0));
 }
 
 }  // namespace emulated_device
