@@ -47,7 +47,6 @@ void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit,
           const double next = relative > 0 ? relative * 10 : 1e-12;
           if (info == 0 || next > jitter_limit * (1 + 1e-12)) break;
           relative = next;
-          member.team_barrier();
         }
         // V = L^-1 k and the adjoint's solves are products with the inverse: several times faster than solves, and no
         // less exact here (|L^-1| is at most the root of 1 / jitter).
