@@ -42,12 +42,12 @@ class Stack {
     all.size = kStack;
     return {all.sp, all.size, all};
   }
-  void deallocate(context::stack_context&) const noexcept {}
 
  private:
   char* bottom_;
 };
 
+/// Stacks are never given back.
 struct Nothing {
   void deallocate(context::stack_context&) const noexcept {}
 };

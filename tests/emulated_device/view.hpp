@@ -86,7 +86,6 @@ class View<T*, Space, Holding> {
   T* data() const { return data_; }
   std::size_t extent(int) const { return n_; }
   std::size_t size() const { return n_; }
-  std::size_t span() const { return n_; }
   int use_count() const { return static_cast<int>(owner_.use_count()); }
   std::string label() const { return owner_ ? owner_->label() : ""; }
   const std::shared_ptr<Allocation>& owner() const { return owner_; }
