@@ -11,8 +11,8 @@
 namespace fedpp::gpu {
 
 /// Collects arrays and makes them at once: parts of one allocation that one copy and one fill reach on a device, where
-/// each costs microseconds to milliseconds, and which comes from the reserve; an allocation each on a host, where a
-/// sanitizer then sees the end of every one.
+/// each costs microseconds to milliseconds, and which comes from the reserve; an allocation each on a host and
+/// under the address sanitizer, which then sees the end of every one.
 template <class T>
 class ArraySet {
  public:
@@ -24,7 +24,7 @@ class ArraySet {
   void uninitialised(const std::string& label, Array<T>& to, Index n) { add(label, to, n, Contents::kAny, nullptr); }
 
   /// Makes what was collected since the last call (synchronous; never inside a local epoch).
-  void make(const std::string& label, bool together = !kHostBackend) {
+  void make(const std::string& label, bool together = kTogether) {
     if (together)
       make_together(label);
     else
@@ -33,6 +33,11 @@ class ArraySet {
   }
 
  private:
+#if defined(__SANITIZE_ADDRESS__)
+  static constexpr bool kTogether = false;
+#else
+  static constexpr bool kTogether = !kHostBackend;
+#endif
   enum class Contents { kHost, kZeros, kAny };  ///< in the order in which they lie in an allocation
   struct Wanted {
     std::string label;

@@ -17,7 +17,7 @@ class Reserve {
  public:
   /// At least n entries that nobody else holds, and at most twice as many, with what was left in them: the shortest
   /// such allocation, or a new one in place of the longest that is too short, or, where there is no memory for it, of
-  /// all that nobody holds.
+  /// all of these entries that nobody holds.
   static Array<T> take(const std::string& label, Index n) {
     auto& kept = allocations();
     auto fits = kept.end(), too_short = kept.end();

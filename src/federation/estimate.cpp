@@ -54,8 +54,7 @@ double state_bytes(Session& session) {
 }
 
 /// Largest sum of arrays that are on the device at a time: of a block of the local update, with the kept block while
-/// the participants are validated, or of a block of clients that are scored at the end. A device keeps what was handed
-/// back (gpu::Reserve): lengths fall by halves, so at most as much again of each kind.
+/// the participants are validated, or of a block of clients that are scored at the end.
 double most_array_bytes(Session& session) {
   const auto& config = session.config();
   const double room = 1e6 * gpu::workspace_mb(config.backend.workspace_mb);
@@ -80,8 +79,8 @@ double most_array_bytes(Session& session) {
                        model::array_bytes(std::span(training).subspan(first, last - first), samples, true, precision));
   const bool kept = blocks.size() == 1 || trained <= room;  // model::KeptBlock
   const double validated = most_of_predictions(data::kValidation, kValidationSamples);
-  const double scored = most_of_predictions(data::kTest, static_cast<int>(config.evaluation.samples));
-  return (gpu::on_host() ? 1 : 2) * std::max(kept ? trained + validated : std::max(trained, validated), scored);
+  return std::max(kept ? trained + validated : std::max(trained, validated),
+                  most_of_predictions(data::kTest, static_cast<int>(config.evaluation.samples)));
 }
 
 /// Seconds an operation takes in the local update, and in the scoring of a client (of the operations of an epoch with
@@ -150,8 +149,10 @@ int run_estimate(const config::Config& config, mpi::Communicator& world) {
 
   // 1. Memory: what is there now, the largest arrays and the states. On a host all lie in the same memory, with what is
   // read back.
-  const double arrays = most_array_bytes(*session);
-  const double process = resident_bytes() + (gpu::on_host() ? 1.1 : 0.1) * arrays + state_bytes(*session) +
+  const double held = most_array_bytes(*session);
+  // A device keeps what was handed back (gpu::Reserve): usually less than what is held, as lengths differ by halves.
+  const double arrays = (gpu::on_host() ? 1 : 2) * held;
+  const double process = resident_bytes() + (gpu::on_host() ? 1.1 : 0.1) * held + state_bytes(*session) +
                          28e6;  // libraries at work: files, MPI
 
   // 2. Time: of each round the slowest rank, of all its participants.

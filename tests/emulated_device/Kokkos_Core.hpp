@@ -37,7 +37,6 @@ struct SpaceAccessibility {
 
 struct EmulatedDevice {
   using memory_space = device::DeviceSpace;
-  using execution_space = EmulatedDevice;
   static const char* name() { return "EmulatedDevice"; }
   int concurrency() const { return device::kTeam; }
   void fence(const std::string& = "") const { device::finish(); }
@@ -81,17 +80,16 @@ class ScratchSpace {
 
 class TeamMember {
  public:
-  TeamMember(int league_rank, int league_size, int team_rank, int team_size)
-      : league_rank_(league_rank), league_size_(league_size), team_rank_(team_rank), team_size_(team_size) {}
+  TeamMember(int league_rank, int team_rank, int team_size)
+      : league_rank_(league_rank), team_rank_(team_rank), team_size_(team_size) {}
   int league_rank() const { return league_rank_; }
-  int league_size() const { return league_size_; }
   int team_rank() const { return team_rank_; }
   int team_size() const { return team_size_; }
   void team_barrier() const { device::team_barrier(); }
   ScratchSpace& team_scratch(int level) const { return level == 0 ? shared_ : global_; }
 
  private:
-  int league_rank_, league_size_, team_rank_, team_size_;
+  int league_rank_, team_rank_, team_size_;
   mutable ScratchSpace shared_{0}, global_{1};
 };
 
@@ -148,7 +146,7 @@ struct TeamLaunch final : device::Launch {
   void run() const override {
     const auto thread = [](const void* launch, int league_rank, int team_rank) {
       const auto& own = *static_cast<const TeamLaunch*>(launch);
-      own.functor(TeamMember(league_rank, own.policy.league_size(), team_rank, own.policy.team_size()));
+      own.functor(TeamMember(league_rank, team_rank, own.policy.team_size()));
     };
     device::run_league(policy.league_size(), policy.team_size(), policy.scratch(), thread, this);
   }

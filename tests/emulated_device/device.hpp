@@ -8,7 +8,7 @@
 namespace emulated_device {
 
 inline constexpr int kTeam = 128;                             ///< most threads of a team
-inline constexpr std::size_t kShared = 227 << 10;             ///< bytes of shared memory that a team may have (sm_90)
+inline constexpr std::size_t kShared = 206'824;               ///< bytes of shared memory that Kokkos 5 gives (sm_90)
 inline constexpr std::size_t kTeamGlobal = 80 << 20;          ///< and of global scratch (Kokkos 5)
 inline constexpr std::size_t kMemory = std::size_t{4} << 30;  ///< bytes of device memory
 
@@ -16,10 +16,11 @@ inline constexpr std::size_t kMemory = std::size_t{4} << 30;  ///< bytes of devi
 
 /// Device memory, its bytes all 0xff: not a number, or -1. Throws std::bad_alloc where it does not fit.
 void* allocate(std::size_t bytes);
+/// What allocate() gave.
 void release(void* memory);
 /// Most bytes of device memory that were taken at a time.
 std::size_t peak_memory();
-/// Leaves so many bytes, for tests of what happens when there are no more.
+/// Allocations end below this byte from here on, for tests of what happens when there are no more.
 void limit_memory(std::size_t bytes);
 
 /// While one lives the host may touch device memory, as a copy does. Elsewhere it must not.
@@ -63,9 +64,11 @@ void run_league(int league, int team, const Scratch& scratch, void (*thread)(con
 
 // --- inside kernels
 
+/// Whether a kernel's thread is asking.
 bool in_kernel();
 /// Ends the program with what is wrong and the kernel's name.
 [[noreturn]] void fail(const char* what);
+/// Until all threads of the team have come.
 void team_barrier();
 /// Sum over the team, known to all: a barrier before and after.
 double team_sum(double value);

@@ -1,5 +1,4 @@
 // Keeps kernels from the host's memory, and says who touched what he must not. Compiled without sanitizers.
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

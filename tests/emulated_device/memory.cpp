@@ -54,7 +54,8 @@ bool is_device_memory(const void* address) {
 
 void* allocate(std::size_t bytes) {
   auto& m = memory();
-  const std::size_t length = (bytes + 2 * kAligned - 1) / kAligned * kAligned;  // at least a byte behind it is guarded
+  const std::size_t length =
+      (bytes + 2 * kAligned - 1) / kAligned * kAligned;  // 256 bytes and more behind it are guarded
   std::size_t at = 0;
   for (const auto& [offset, taken] : m.blocks) {
     if (at + length <= offset) break;
@@ -66,6 +67,7 @@ void* allocate(std::size_t bytes) {
   const std::size_t end = (at + length + kPage - 1) / kPage * kPage;
   if (end > m.touched) {
     if (m.open > 0) mprotect(m.begin + m.touched, end - m.touched, PROT_READ | PROT_WRITE);
+    guard(m.begin + m.touched, end - m.touched, true);
     m.touched = end;
   }
   const HostAccess access;

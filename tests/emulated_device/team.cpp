@@ -3,7 +3,6 @@
 // which knows of another's accesses by a barrier alone. Compiled without sanitizers.
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <bit>
 #include <boost/context/fiber.hpp>
 #include <boost/context/preallocated.hpp>
@@ -113,10 +112,11 @@ struct Flow {
   bool ordered_ = true;
 };
 
-enum class At { kEnd, kRunning, kBarrier, kSum, kShuffle };
+enum class At { kEnd, kRunning, kBarrier, kSum, kShuffle, kWarpBarrier };
 const char* text(At at) {
-  constexpr const char* kTexts[] = {"has returned", "runs", "waits at a barrier", "waits at a sum",
-                                    "waits at a shuffle"};
+  constexpr const char* kTexts[] = {"has returned",       "runs",
+                                    "waits at a barrier", "waits at a sum",
+                                    "waits at a shuffle", "waits at a barrier of its warp"};
   return kTexts[static_cast<int>(at)];
 }
 
@@ -147,18 +147,28 @@ struct Thread {
   }
 };
 
-/// Where a team runs: its threads and its scratch. Under the thread sanitizer teams take two in turn, so that it
-/// sees what two teams of a launch do to the same memory.
+/// Where a team runs: its threads, its scratch and who clears that. Under the thread sanitizer there are two, a team
+/// runs in one that is drawn, and neither knows of the other before the launch has ended: so it sees what teams of a
+/// launch do to the same memory.
 struct Place {
   int league_rank = 0, team = 0;
   Forever<Thread> threads[kTeam];
   char* scratch[2] = {nullptr, nullptr};
   std::size_t scratch_bytes[2] = {0, 0};
-  char ends = 0, barriers[2] = {0, 0}, warp_barriers[2][kTeam] = {};  ///< for the thread sanitizer's clocks
+  Flow keeper{[this] {
+    for (;;) {
+      prepare();
+      keeper.pause();
+    }
+  }};
+  /// What the thread sanitizer hangs its clocks on. Threads learn of earlier teams here by `begins`, and tell of what
+  /// they did by `ends`: one clock for both would order a thread behind those that have returned.
+  char begins = 0, ends = 0, barriers[2] = {0, 0}, warp_barriers[2][kTeam] = {};
 
+  void prepare();
   void make_scratch(int level, std::size_t bytes);
   void run(int rank_of_team, int threads_of_team);
-  bool release_shuffles(int warp);
+  bool release_warp(int warp);
   void release_barrier();
   [[noreturn]] void fail_waiting() const;
 };
@@ -167,7 +177,7 @@ Thread* current = nullptr;  ///< whose code runs; nullptr outside kernels
 
 void Thread::loop() {
   for (;;) {
-    if (__tsan_acquire) __tsan_acquire(&place->ends);
+    if (__tsan_acquire) __tsan_acquire(&place->begins);
     kernel.thread(kernel.arguments, place->league_rank, rank);
     if (__tsan_release) __tsan_release(&place->ends);
     wait(At::kEnd);
@@ -185,8 +195,10 @@ double meet(At where, double value) {
   return t.result;
 }
 
+/// EMULATED_DEVICE_SEED chooses other orders.
+std::uint64_t seed = 1, state = 0;
+
 std::uint32_t draw() {
-  static std::uint64_t state = 0x9e3779b97f4a7c15ull;
   state = state * 6364136223846793005ull + 1442695040888963407ull;
   return static_cast<std::uint32_t>(state >> 33);
 }
@@ -207,19 +219,25 @@ void Place::make_scratch(int level, std::size_t bytes) {
   if (__asan_poison_memory_region) __asan_poison_memory_region(scratch[level] + bytes, kMost[level] + kPage - bytes);
 }
 
-/// The lanes of a warp whose partners have all come to the same shuffle go on.
-bool Place::release_shuffles(int warp) {
+void Place::prepare() {
+  if (__tsan_acquire) __tsan_acquire(&ends);  // of the team that was here before, and of the launch
+  for (const int level : {0, 1}) make_scratch(level, kernel.scratch.bytes[level]);
+  if (__tsan_release) __tsan_release(&begins);
+}
+
+/// The lanes of a warp whose partners have all come to the same shuffle or barrier go on.
+bool Place::release_warp(int warp) {
   const int first = warp * kWarp;
   bool any = false;
   for (int lane = 0; lane < kWarp && first + lane < team; ++lane) {
     Thread& t = *threads[first + lane];
-    if (t.at != At::kShuffle) continue;
-    bool complete = (t.mask >> lane & 1) != 0 && (t.mask >> (lane ^ t.other) & 1) != 0;
-    if (!complete) fail("shuffles with a thread that its mask leaves out");
+    const At at = t.at;
+    if (at != At::kShuffle && at != At::kWarpBarrier) continue;
+    bool complete = true;
     for (int p = 0; p < kWarp; ++p)
       if (t.mask >> p & 1)
-        complete = complete && first + p < team && threads[first + p]->at == At::kShuffle &&
-                   threads[first + p]->mask == t.mask && threads[first + p]->other == t.other;
+        complete = complete && first + p < team && threads[first + p]->at == at && threads[first + p]->mask == t.mask &&
+                   threads[first + p]->other == t.other;
     if (!complete) continue;
     for (int p = 0; p < kWarp; ++p)
       if (t.mask >> p & 1) threads[first + p]->result = threads[first + (p ^ t.other)]->value;
@@ -250,12 +268,12 @@ void Place::fail_waiting() const {
 void Place::run(int rank_of_team, int threads_of_team) {
   league_rank = rank_of_team;
   team = threads_of_team;
-  if (__tsan_acquire) __tsan_acquire(&ends);  // of the team that was here before
-  for (const int level : {0, 1}) make_scratch(level, kernel.scratch.bytes[level]);
-  if (__tsan_release) __tsan_release(&ends);
+  keeper.resume(false);
   for (int rank = 0; rank < team; ++rank) {
     if (!threads[rank]) threads[rank].make(this, rank);
-    threads[rank]->at = At::kRunning;
+    Thread& t = *threads[rank];
+    t.at = At::kRunning;
+    t.barriers = t.warp_barriers = 0;
   }
   int order[kTeam];
   std::iota(order, order + team, 0);
@@ -269,13 +287,13 @@ void Place::run(int rank_of_team, int threads_of_team) {
       current = nullptr;
     }
     bool any = false;
-    for (int warp = 0; warp * kWarp < team; ++warp) any = release_shuffles(warp) || any;
+    for (int warp = 0; warp * kWarp < team; ++warp) any = release_warp(warp) || any;
     if (any) continue;
     const At at = threads[0]->at;
     for (int rank = 1; rank < team; ++rank)
       if (threads[rank]->at != at) fail_waiting();
     if (at == At::kEnd) return;
-    if (at == At::kShuffle) fail_waiting();
+    if (at == At::kShuffle || at == At::kWarpBarrier) fail_waiting();
     release_barrier();
   }
 }
@@ -306,6 +324,8 @@ Forever<Flow> device;
 
 void make_device() {
   if (device) return;
+  if (const char* text = std::getenv("EMULATED_DEVICE_SEED")) seed = std::strtoull(text, nullptr, 10);
+  state = seed * 0x9e3779b97f4a7c15ull;
   for (int k = 0; k < place_count(); ++k) places[k].make();
   device.make([] {
     for (;;) {
@@ -338,9 +358,9 @@ void finish() {
     const HostAccess access;
     device->resume(true);
   }
-  for (int k = 0; k < waiters; ++k) waiting[k]->~Launch();
-  waiters = 0;
+  const int done = std::exchange(waiters, 0);
   queue_end = 0;
+  for (int k = 0; k < done; ++k) waiting[k]->~Launch();
 }
 
 void run_league(int league, int team, const Scratch& scratch, void (*thread)(const void*, int, int),
@@ -355,8 +375,11 @@ void run_league(int league, int team, const Scratch& scratch, void (*thread)(con
   unsigned step = league > 1 ? draw() % static_cast<unsigned>(league) : 0;
   while (std::gcd(step, static_cast<unsigned>(league)) != 1) ++step;
   std::uint64_t rank = draw() % static_cast<unsigned>(league);
-  for (int k = 0; k < league; ++k, rank = (rank + step) % static_cast<unsigned>(league))
-    places[k % place_count()]->run(static_cast<int>(rank), team);
+  unsigned place = 0;
+  for (int k = 0; k < league; ++k, rank = (rank + step) % static_cast<unsigned>(league)) {
+    place = k % 2 == 0 ? draw() : place + 1;  // of two teams each has its own
+    places[place % static_cast<unsigned>(place_count())]->run(static_cast<int>(rank), team);
+  }
   for (int k = 0; k < place_count(); ++k)
     if (__tsan_acquire) __tsan_acquire(&places[k]->ends);
 }
@@ -367,27 +390,40 @@ const char* kernel_name() { return kernel.name; }
 
 void fail(const char* what) {
   open_host_memory();
-  std::fprintf(stderr, "emulated device: the kernel %s %s\n", kernel.name, what);
+  const bool kernels = kernel.name[0] != '\0';
+  std::fprintf(stderr, "emulated device (seed %llu): %s%s %s\n", static_cast<unsigned long long>(seed),
+               kernels ? "the kernel " : "", kernel.name, what);
   std::abort();
 }
 
 void team_barrier() { meet(At::kBarrier, 0); }
 double team_sum(double value) { return meet(At::kSum, value); }
 
-double shuffle_xor(unsigned mask, double value, int other) {
+namespace {
+
+/// Where the threads of a mask meet, each with a value; that of the thread whose number differs in `other`.
+double meet_warp(At where, unsigned mask, double value, int other) {
   Thread& t = *current;
+  const int lane = t.rank % kWarp;
+  if (other < 0 || other >= kWarp || !(mask >> lane & 1) || !(mask >> (lane ^ other) & 1))
+    fail("shuffles with a thread that its mask leaves out");
   t.value = value;
   t.mask = mask;
   t.other = other;
-  t.wait(At::kShuffle);
+  t.wait(where);
   return t.result;
 }
 
+}  // namespace
+
+double shuffle_xor(unsigned mask, double value, int other) { return meet_warp(At::kShuffle, mask, value, other); }
+
 void warp_barrier(unsigned mask) {
   Thread& t = *current;
+  if (mask == 0) fail("waits for a warp without threads");
   char& clock = t.place->warp_barriers[t.warp_barriers++ % 2][t.rank / kWarp * kWarp + std::countr_zero(mask)];
   if (__tsan_release) __tsan_release(&clock);
-  shuffle_xor(mask, 0, 0);
+  meet_warp(At::kWarpBarrier, mask, 0, 0);
   if (__tsan_acquire) __tsan_acquire(&clock);
 }
 

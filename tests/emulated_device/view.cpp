@@ -72,7 +72,7 @@ struct FillLaunch final : Launch {
   }
   char* to;
   std::size_t bytes, n;
-  char value[16];
+  char value[kMostFilled];
 };
 
 /// Tells the tools of a copy and has `launch` wait.

@@ -56,7 +56,6 @@ template <class T, class Space, class Holding>
 class View<T*, Space, Holding> {
  public:
   using value_type = T;
-  using non_const_value_type = std::remove_const_t<T>;
   using memory_space = Space;
 
   View() = default;
@@ -93,7 +92,7 @@ class View<T*, Space, Holding> {
   T& operator()(I i) const {
     if (static_cast<std::size_t>(i) >= n_) fail("reads or writes beyond an array");
     if (in_kernel() != Space::kDevice)
-      fail(in_kernel() ? "reads a host's array" : "(none) has its array read by the host");
+      fail(in_kernel() ? "reads a host's array" : "host code reads an array of the device");
     return data_[i];
   }
   template <class I>
@@ -126,15 +125,19 @@ void deep_copy(const Exec&, const View<T*, DeviceSpace, H>& to, const View<U*, D
   if (to.extent(0) != from.extent(0)) throw std::runtime_error("deep_copy of arrays of different lengths");
   copy_later(to.label(), to.data(), from.label(), from.data(), from.extent(0) * sizeof(T));
 }
+inline constexpr std::size_t kMostFilled = 512;  ///< bytes of a value
+
 /// A value everywhere, as a copy of nothing to Kokkos' tools.
 void fill(const std::string& label, void* to, const void* value, std::size_t bytes, std::size_t n);
 void fill_later(const std::string& label, void* to, const void* value, std::size_t bytes, std::size_t n);
 template <class T, class To, class H>
 void deep_copy(const View<T*, To, H>& to, const std::type_identity_t<T>& value) {
+  static_assert(sizeof(T) <= kMostFilled);
   fill(to.label(), to.data(), &value, sizeof(T), to.extent(0));
 }
 template <class Exec, class T, class H>
 void deep_copy(const Exec&, const View<T*, DeviceSpace, H>& to, const std::type_identity_t<T>& value) {
+  static_assert(sizeof(T) <= kMostFilled);
   fill_later(to.label(), to.data(), &value, sizeof(T), to.extent(0));
 }
 

@@ -85,6 +85,7 @@ class Estimate(Run):
                 if of_device:  # what plays the device is in the process, too: only arrays can be told
                     self_test = 8.4  # at the start, gpu::examine_device()
                     self.assertGreaterEqual(max(arrays, self_test), of_device)
+                    self.assertLessEqual(arrays, 2 * of_device)
                 else:
                     self.assertGreaterEqual(process, peak)
                     self.assertLessEqual(process, 2 * peak)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gpu/encoder.hpp"
 #include "gpu/reserve.hpp"
 
 namespace fedpp::test {
@@ -10,6 +11,7 @@ inline void drop_reserves() {
   gpu::Reserve<float>::drop();
   gpu::Reserve<gpu::Index>::drop();
   gpu::Reserve<int>::drop();
+  gpu::Reserve<gpu::Encoder>::drop();
 }
 
 }  // namespace fedpp::test

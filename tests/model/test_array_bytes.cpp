@@ -58,7 +58,7 @@ TEST_P(ArrayBytes, bound_what_a_batch_takes_by_three_per_cent) {
       });
       const double bound = model::array_bytes(points, samples, with_gradient);
       // A device's arrays begin at multiples of 256 bytes, which a bound that grows with the batch passes over.
-      const double padding = gpu::kHostBackend ? 0 : 50e3;
+      const double padding = gpu::kHostBackend ? 0 : 25e3;
       EXPECT_GE(bound + padding, taken);
       EXPECT_LE(bound, 1.03 * taken);
     }
