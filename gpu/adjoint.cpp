@@ -351,7 +351,7 @@ void collect(const Exec& exec, const Batch& b, const Fields& f) {
         const int client = member.league_rank();
         const int p = b.parameters(client), tail = b.encoder(client).tail();
         const int begin = b.client_realisations(client), end = b.client_realisations(client + 1);
-        team_for(member, static_cast<Index>(tail) * b.samples(client), [=](Index at) {
+        team_for(member, static_cast<Index>(tail) * b.samples(client), [&](Index at) {
           const Index sample = at / tail, j = at % tail;
           double sum = 0;
           for (int i = begin; i < end; ++i)

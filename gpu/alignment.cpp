@@ -86,7 +86,7 @@ void pull_columns(const Exec& exec, const Batch& b, const Fields& f, const Align
         double* hbar =
             f.embedding_adjoint.data() + b.embedding(b.problem(i) + sample) + static_cast<Index>(first) * d;  // [D x T]
         const Index column = b.column(i) + first;
-        team_for_2d(member, d, b.tile_columns(tile), [=](int r, int c) {
+        team_for_2d(member, d, b.tile_columns(tile), [&](int r, int c) {
           double sum = 0;
           for (Index mark = a.mark_begin(column + c); mark < a.mark_begin(column + c + 1); ++mark)
             sum += a.mark_count(mark) * pull[static_cast<Index>(a.mark_type(mark)) * rows + r];

@@ -152,8 +152,8 @@ void adjoint_keys(const Exec& exec, const Batch& b, const Fields& f, const Work&
           const int count = static_cast<int>(end - p < kItems ? end - p : kItems);
           keys_adjoint<D>(
               member, a, first, n, keys, count,
-              [=](int c) { return point_items + static_cast<Index>(k.points.point(p + c)) * item_stride; },
-              [=](int c) {
+              [&](int c) { return point_items + static_cast<Index>(k.points.point(p + c)) * item_stride; },
+              [&](int c) {
                 const int point = k.points.point(p + c);
                 return (point < columns ? f.slot(b.column(i) + point)
                                         : f.inducing_slot(b.vector(i) + point - columns)) -
@@ -168,7 +168,7 @@ void adjoint_keys(const Exec& exec, const Batch& b, const Fields& f, const Work&
             const int count = clamp(block.tokens - j, kItems);
             keys_adjoint<D>(
                 member, a, first, n, keys, count,
-                [=](int c) { return items + static_cast<Index>(j + c) * k.token_item_stride(); },
+                [&](int c) { return items + static_cast<Index>(j + c) * k.token_item_stride(); },
                 [=](int c) { return j + c; }, slope, k_bar, v_bar, 3 * h, s.q(), s.o_bar(), s.scores(), s.scores_bar());
           }
         }
@@ -187,12 +187,12 @@ void adjoint_keys(const Exec& exec, const Batch& b, const Fields& f, const Work&
         const Index type = b.stream_token(block.stream) + first;
         const double* input =
             f.token_input.data() + b.stream_input(block.stream) + static_cast<Index>(first) * a.inputs;
-        gather_inputs(member, a, w, n, input, [=](int c) { return f.token_type(type + c); }, s.in());
+        gather_inputs(member, a, w, n, input, [&](int c) { return f.token_type(type + c); }, s.in());
         affine_adjoint<D>(member, h, a.below(), n, s.x_bar(), h, s.in(), a.below(), gradient + a.embed_in());
         if (a.type_width == 0) return;
         D::gemm(member, Op::kTranspose, Op::kNone, a.below(), n, h, 1.0, w + a.embed_in(), h, s.x_bar(), h, 0.0,
                 s.in_bar(), a.below());
-        team_for(member, a.type_width, [=](Index r) {  // tokens of a type share a column: one thread a row
+        team_for(member, a.type_width, [&](Index r) {  // tokens of a type share a column: one thread a row
           for (int c = 0; c < n; ++c)
             gradient[a.type_width * f.token_type(type + c) + r] += s.in_bar()[c * a.below() + a.inputs + r];
         });

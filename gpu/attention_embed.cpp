@@ -25,7 +25,7 @@ void embed_tokens(const Exec& exec, const Batch& b, const Fields& f, const Work&
           const double* input =
               f.token_input.data() + b.stream_input(block.stream) + static_cast<Index>(first) * a.inputs;
           const Index type = b.stream_token(block.stream) + first;
-          enter<D>(member, a, w, n, input, [=](int c) { return f.token_type(type + c); }, s.in, x, k.x_stride());
+          enter<D>(member, a, w, n, input, [&](int c) { return f.token_type(type + c); }, s.in, x, k.x_stride());
         } else {
           const double* below = x - h;
           project<D>(member, a, w, layer - 1, n, below, k.x_stride(), s.qkv);

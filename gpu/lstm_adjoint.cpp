@@ -32,11 +32,11 @@ void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Wor
           const int* slot = piece.slot + first;
           const double* input = piece.input + static_cast<Index>(first) * s.inputs;
           const double* h_bar = piece.adjoint + static_cast<Index>(first) * s.width;
-          const auto previous = [=](Index c) { return memory + static_cast<Index>(slot[c]) * k.stride; };
+          const auto previous = [&](Index c) { return memory + static_cast<Index>(slot[c]) * k.stride; };
           const auto type = [](Index) { return -1; };
           advance<D>(
               member, s, piece.weights, n, false, previous,
-              [=](Index c) { return hidden + static_cast<Index>(slot[c]) * k.gates; },
+              [&](Index c) { return hidden + static_cast<Index>(slot[c]) * k.gates; },
               [=](Index c) { return input + c * s.inputs; }, type, step);
           team_for_2d(member, state, n, [=](int r, int c) {
             const int top = r - (state - 2 * s.width);  // h of the last layer
@@ -45,7 +45,7 @@ void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Wor
           });
           member.team_barrier();
           advance_adjoint<D>(member, s, piece.weights, n, false, previous, type, step, gradient,
-                             [=](Index c) { return out + (first + c) * k.back; });
+                             [&](Index c) { return out + (first + c) * k.back; });
         }
       });
 }
@@ -83,13 +83,13 @@ void adjoint_histories(const Exec& exec, const Batch& b, const Fields& f, const 
             const double* adjoints = k.point_adjoint.data() + b.problem_point(b.problem(i) + sample) * k.back;
             team_add_parts(
                 member, 0, stride, 1 + points,
-                [=](int p) -> const double* {
+                [&](int p) -> const double* {
                   return p == 0 ? sum : adjoints + static_cast<Index>(k.points.point(first + p - 1)) * k.back;
                 },
                 sum);
           }
           member.team_barrier();
-          const auto state = [=](Index c) -> const double* {
+          const auto state = [&](Index c) -> const double* {
             return k.memory.data() + bundle.slot(b, c, j) * k.stride;
           };
           for (int layer = 0; layer < s.layers; ++layer) {
@@ -109,16 +109,16 @@ void adjoint_histories(const Exec& exec, const Batch& b, const Fields& f, const 
           });
           member.team_barrier();
           // Through token j - 1 to the slot before it.
-          const auto previous = [=](Index c) -> const double* {
+          const auto previous = [&](Index c) -> const double* {
             return k.memory.data() + bundle.slot(b, c, j - 1) * k.stride;
           };
-          const auto type = [=](Index c) {
+          const auto type = [&](Index c) {
             return s.type_width > 0 ? f.token_type(b.stream_token(active[c]) + j - 1) : -1;
           };
           advance<D>(
               member, s, w, n, true, previous,
-              [=](Index c) -> const double* { return k.hidden.data() + bundle.slot(b, c, j - 1) * k.gates; },
-              [=](Index c) {
+              [&](Index c) -> const double* { return k.hidden.data() + bundle.slot(b, c, j - 1) * k.gates; },
+              [&](Index c) {
                 return f.token_input.data() + b.stream_input(active[c]) + static_cast<Index>(j - 1) * s.inputs;
               },
               type, step);

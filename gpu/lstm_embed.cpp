@@ -21,21 +21,21 @@ void embed_histories(const Exec& exec, const Batch& b, const Fields& f, const Wo
         for (int j = 0;; ++j) {
           while (n > 0 && b.stream_tokens(active[n - 1]) < j) --n;  // streams that have a slot j
           if (n == 0) break;
-          const auto state = [=](Index c) -> const double* {
+          const auto state = [&](Index c) -> const double* {
             return k.memory.data() + bundle.slot(b, c, j) * k.stride;
           };
-          const auto hidden = [=](Index c) { return k.hidden.data() + bundle.slot(b, c, j) * k.gates; };
+          const auto hidden = [&](Index c) { return k.hidden.data() + bundle.slot(b, c, j) * k.gates; };
           hidden_parts<D>(member, s, w, n, state, hidden, step);
           int going_on = n;
           while (going_on > 0 && b.stream_tokens(active[going_on - 1]) == j) --going_on;
           if (going_on == 0) break;
           advance<D>(
               member, s, w, going_on, true, state, hidden,
-              [=](Index c) {
+              [&](Index c) {
                 return f.token_input.data() + b.stream_input(active[c]) + static_cast<Index>(j) * s.inputs;
               },
-              [=](Index c) { return s.type_width > 0 ? f.token_type(b.stream_token(active[c]) + j) : -1; }, step);
-          team_for_columns(member, s.state(), going_on, [=](int c) {
+              [&](Index c) { return s.type_width > 0 ? f.token_type(b.stream_token(active[c]) + j) : -1; }, step);
+          team_for_columns(member, s.state(), going_on, [&](int c) {
             double* next = k.memory.data() + bundle.slot(b, c, j + 1) * k.stride;
             const double* from = step.next + static_cast<Index>(c) * s.state();
             return [=](int r) { next[r] = from[r]; };
@@ -64,8 +64,8 @@ void embed_points(const Exec& exec, const Batch& b, const Fields& f, const Work&
           const double* input = piece.input + static_cast<Index>(first) * s.inputs;
           advance<D>(
               member, s, piece.weights, n, false,
-              [=](Index c) { return memory + static_cast<Index>(slot[c]) * k.stride; },
-              [=](Index c) { return hidden + static_cast<Index>(slot[c]) * k.gates; },
+              [&](Index c) { return memory + static_cast<Index>(slot[c]) * k.stride; },
+              [&](Index c) { return hidden + static_cast<Index>(slot[c]) * k.gates; },
               [=](Index c) { return input + c * s.inputs; }, [](Index) { return -1; }, step);
           double* h = piece.embedding + static_cast<Index>(first) * s.width;
           const double* top = step.next + s.state() - 2 * s.width;

@@ -56,7 +56,7 @@ void draw_weights(const Exec& exec, const Batch& b, const Fields& f, const DrawK
         const double* sd = f.sd.data() + b.posterior(client);
         double* noise = f.noise.data() + b.weights(client);
         double* w = f.weights.data() + b.weights(client);
-        team_for(member, (n + 1) / 2, [=](Index pair) {
+        team_for(member, (n + 1) / 2, [&](Index pair) {
           const auto normals =
               Philox::normals(block(key, purpose, f.client_id(client), static_cast<std::uint32_t>(pair)));
           const Index at = 2 * pair;
@@ -97,7 +97,7 @@ void select_batch(const Exec& exec, const Batch& b, const Fields& f, const DrawK
         const int in_block = block_wanted == blocks - 1 ? count - size * (blocks - 1) : size;
         const int tile_begin = b.tile_begin(i), tiles = b.tile_begin(i + 1) - tile_begin;
         const int used = slices < tiles ? slices : tiles;  // a realisation of fewer tiles than slices gives one a slice
-        team_for(member, tiles, [=](Index t) {
+        team_for(member, tiles, [&](Index t) {
           double scale = 0;
           if (chosen) {
             const int tile_rank =
