@@ -3,6 +3,7 @@
 #include <string>
 
 #include "clients.hpp"
+#include "gpu/averages.hpp"
 #include "gpu/expectation.hpp"
 #include "measure.hpp"
 #include "model/client_batch.hpp"
@@ -88,9 +89,29 @@ constexpr NamedShape kShapes[] = {
     {"pooled_M50", {1, 15'000, 200, 50, 1}},                          // workload (a), a large client
     {"pooled_M50_small", {1, 3'500, 200, 50, 1}},                     // workload (a), a usual one
     {"pooled_M100", {1, 15'000, 400, 100, 1}},                        //
+    {"pooled_M50_S8", {1, 3'500, 200, 50, 8}},                        // as a score has them
+    {"small_M32_S8", {1, 150, 64, 32, 8}},                            // of a client of workload (d)
     {"per_sequence_M32_S8", {100, 60, 64, 32, 8}},                    // lists over one window
     {"per_sequence_M32_S8_own_windows", {100, 60, 64, 32, 8, true}},  // a client of workload (b)
 };
+
+/// One of many E-steps on averages over the samples of the weights, which scores take; `form`: what comes before them.
+void averaged_e_step(benchmark::State& state, const NamedShape& shape, bool form) {
+  Prepared prepared(shape.shape, "deep-kernel");
+  const auto& b = prepared.batch();
+  const auto& f = prepared.fields();
+  const gpu::Averages averages = gpu::average(gpu::Exec(), b, f);
+  gpu::moments(gpu::Exec(), averages, f);
+  bench::measure(state, prepared.cost(form ? gpu::average_cost : gpu::averaged_step_cost), [&](const gpu::Exec& exec) {
+    if (form) {
+      gpu::form_averages(exec, b, f, averages);
+    } else {
+      gpu::update_variational(exec, averages, f);
+      gpu::moments(exec, averages, f);
+      for (int k = 0; k < 3; ++k) gpu::augment(exec, averages.batch, f);
+    }
+  });
+}
 
 void step(benchmark::State& state, const NamedShape& shape, const Step& step, gpu::Precision precision) {
   Prepared prepared(shape.shape, "deep-kernel", precision);
@@ -134,6 +155,14 @@ const bool registered = [] {
             (std::string("step/") + s.name + "/" + shape.name + (precision == gpu::Precision::kMixed ? "/mixed" : ""))
                 .c_str(),
             [&shape, &s, precision](auto& state) { step(state, shape, s, precision); })
+            ->UseManualTime()
+            ->Unit(benchmark::kMillisecond);
+  for (const auto& shape : kShapes)
+    for (const bool form : {false, true})
+      if (shape.shape.samples > 1)
+        benchmark::RegisterBenchmark(
+            (std::string("step/") + (form ? "average" : "averaged_e_step") + "/" + shape.name).c_str(),
+            [&shape, form](auto& state) { averaged_e_step(state, shape, form); })
             ->UseManualTime()
             ->Unit(benchmark::kMillisecond);
   for (const auto* family : gpu::encoder_families())

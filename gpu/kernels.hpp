@@ -52,6 +52,9 @@ void augment(const Exec& exec, const Batch& batch, const Fields& fields, bool wi
 /// q(v) (1.4).
 void update_variational(const Exec& exec, const Batch& batch, const Fields& fields);
 
+/// The same, the tiles' shares of the system being at hand.
+void solve_variational(const Exec& exec, const Batch& batch, const Fields& fields);
+
 /// m (1.4), with its floor.
 void update_rate(const Exec& exec, const Batch& batch, const Fields& fields);
 

@@ -143,11 +143,14 @@ Cost variational_cost(const ClientExtent& c, const RealisationExtent& r) {
 }
 
 void update_variational(const Exec& exec, const Batch& batch, const Fields& fields) {
-  with_dense([&]<class D>() {
-    with_precision(batch, [&]<class Real>() { accumulate<D, Real>(exec, batch, fields); });
-    add_systems(exec, batch, fields);
-    solve<D>(exec, batch, fields);
-  });
+  with_dense(
+      [&]<class D>() { with_precision(batch, [&]<class Real>() { accumulate<D, Real>(exec, batch, fields); }); });
+  solve_variational(exec, batch, fields);
+}
+
+void solve_variational(const Exec& exec, const Batch& batch, const Fields& fields) {
+  add_systems(exec, batch, fields);
+  with_dense([&]<class D>() { solve<D>(exec, batch, fields); });
 }
 
 }  // namespace fedpp::gpu

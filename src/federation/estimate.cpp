@@ -58,11 +58,12 @@ double state_bytes(Session& session) {
 double most_array_bytes(Session& session) {
   const auto& config = session.config();
   const double room = 1e6 * gpu::workspace_mb(config.backend.workspace_mb);
-  const auto most_of_predictions = [&](data::Split split, int samples) {
+  const auto most_of_predictions = [&](data::Split split, int samples, int e_steps) {
+    const auto options = prediction_options(config, samples, e_steps);
     double most = 0, all = 0;
     for (const auto& client : session.owned()) {
       const auto held_out = data::held_out_realisations(client.data, session.rules(), split);
-      const double bytes = model::prediction_bytes({&client.model, {&held_out}}, samples);
+      const double bytes = model::prediction_bytes({&client.model, {&held_out}}, options);
       most = std::max(most, bytes);
       all += bytes;
     }
@@ -78,9 +79,10 @@ double most_array_bytes(Session& session) {
     trained = std::max(trained,
                        model::array_bytes(std::span(training).subspan(first, last - first), samples, true, precision));
   const bool kept = blocks.size() == 1 || trained <= room;  // model::KeptBlock
-  const double validated = most_of_predictions(data::kValidation, kValidationSamples);
+  const double validated = most_of_predictions(data::kValidation, kValidationSamples, kValidationSteps);
   return std::max(kept ? trained + validated : std::max(trained, validated),
-                  most_of_predictions(data::kTest, static_cast<int>(config.evaluation.samples)));
+                  most_of_predictions(data::kTest, static_cast<int>(config.evaluation.samples),
+                                      static_cast<int>(config.evaluation.e_steps)));
 }
 
 /// Seconds an operation takes in the local update, and in the scoring of a client (of the operations of an epoch with

@@ -211,7 +211,7 @@ TestResult test_scores(Session& session, const model::Priors& theta) {
     for (auto& client : session.owned()) {
       Scored next{scoring_client(session, client, data::kTest),
                   data::held_out_realisations(client.data, session.rules(), data::kTest)};
-      const double mb = 1e-6 * model::prediction_bytes({&next.client, {&next.held_out}}, options.samples);
+      const double mb = 1e-6 * model::prediction_bytes({&next.client, {&next.held_out}}, options);
       if (used + mb > room) score_block();
       block.push_back(std::move(next));
       used += mb;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "config/error.hpp"
+#include "gpu/averages.hpp"
 #include "model/alignment.hpp"
 #include "model/client_batch.hpp"
 #include "model/mixing.hpp"
@@ -30,12 +31,17 @@ void bound(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fi
   gpu::prior_divergence(exec, batch, fields, adam, adam_options);
 }
 
-/// Of an E-step what belongs to the realisations: q(v), 1.3. Moments and augmentation must be current.
-void update_latent(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields) {
+const gpu::Batch& batch_of(const gpu::Batch& batch) { return batch; }
+const gpu::Batch& batch_of(const gpu::Averages& averages) { return averages.batch; }
+
+/// Of an E-step what belongs to the realisations: q(v), 1.3. Moments and augmentation must be current. V: a batch,
+/// which has it for every sample of the weights, or averages.
+template <class V>
+void update_latent(const gpu::Exec& exec, const V& v, const gpu::Fields& fields) {
   const gpu::Region region("fedpp::update_latent");
-  gpu::update_variational(exec, batch, fields);
-  gpu::moments(exec, batch, fields);
-  gpu::augment(exec, batch, fields);
+  gpu::update_variational(exec, v, fields);
+  gpu::moments(exec, v, fields);
+  gpu::augment(exec, batch_of(v), fields);
 }
 
 /// And to the clients: m, 1.3, nu, 1.3.
@@ -48,16 +54,34 @@ void update_intensity(const gpu::Exec& exec, const gpu::Batch& batch, const gpu:
   gpu::augment(exec, batch, fields, with_bound);
 }
 
+template <class V>
+void e_steps_on(const gpu::Exec& exec, const V& v, const gpu::Fields& fields, int count, double offset_precision) {
+  const gpu::Batch& batch = batch_of(v);
+  gpu::augment(exec, batch, fields);
+  for (int step = 0; step < count; ++step) {  // each leaves moments and augmentation as the next one wants them
+    update_latent(exec, v, fields);
+    update_intensity(exec, batch, fields, offset_precision, /*with_bound=*/step + 1 == count);
+  }
+}
+
 }  // namespace
 
 void e_steps(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, int count,
              double offset_precision) {
+  if (count > 0) e_steps_on(exec, batch, fields, count, offset_precision);
+}
+
+void averaged_e_steps(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, int count,
+                      double offset_precision) {
   if (count == 0) return;
-  gpu::augment(exec, batch, fields);
-  for (int step = 0; step < count; ++step) {  // each leaves moments and augmentation as the next one wants them
-    update_latent(exec, batch, fields);
-    update_intensity(exec, batch, fields, offset_precision, /*with_bound=*/step + 1 == count);
-  }
+  const auto averages = [&] {
+    const gpu::Region region("fedpp::average");
+    return gpu::average(exec, batch, fields);
+  }();
+  gpu::moments(exec, averages, fields);
+  e_steps_on(exec, averages, fields, count, offset_precision);
+  gpu::moments(exec, batch, fields);
+  exec.fence();  // averages end
 }
 
 void local_epoch(const gpu::Exec& exec, const ClientBatch& block, const gpu::AdamState& adam,

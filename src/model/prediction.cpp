@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cmath>
 #include <numbers>
 #include <optional>
 
 #include "config/error.hpp"
+#include "gpu/averages.hpp"
 #include "gpu/expectation.hpp"
 #include "gpu/kernels.hpp"
 #include "model/client_batch.hpp"
@@ -31,6 +33,22 @@ constexpr std::uint32_t kPredictionRound = 0xFFFFFFFFu;  // keys of prediction's
 // (m to infinity, nu to minus infinity) or a constant that nothing but nu forbids to vary. log m: so wide that it
 // speaks only where there are no data.
 constexpr double kOffsetSd = 2, kLogRateSd = 10;
+
+/// Doubles of a client's averages over the samples of the weights.
+gpu::Index average_doubles(const Client& client) {
+  gpu::Index doubles = 0;
+  for (const auto& extent : extents_of({&client, &client.training})) doubles += gpu::average_doubles(extent);
+  return doubles;
+}
+
+/// Whether a client's E-steps are on averages: by its own sizes, so that its bits do not depend on who shares its
+/// block.
+bool on_averages(const Client& client, const PredictionOptions& options) {
+  gpu::Index v = 0;
+  for (const auto& extent : extents_of({&client, &client.training}))
+    v += static_cast<gpu::Index>(options.samples) * extent.inducing * extent.columns;
+  return gpu::averages_pay(options.samples, options.e_steps, average_doubles(client), v);
+}
 
 /// E[log lambda] and E[lambda] of all realisations, means over the samples of the weights, by one launch. `mean` (with
 /// nu), `variance`, `rate`: [S][N+Q] of each in turn.
@@ -260,7 +278,9 @@ LatentPosterior::LatentPosterior(std::vector<const Client*> clients, const Prior
     bring_offsets_back(trained);
   }
   const double offset_precision = bands ? 1 / (kOffsetSd * kOffsetSd) : 0;
-  e_steps(exec, b, f, options.e_steps, offset_precision);
+  const bool averaged = !fitted.clients.empty() && on_averages(*fitted.clients.front(), options);
+  for ([[maybe_unused]] const Client* client : fitted.clients) assert(on_averages(*client, options) == averaged);
+  (averaged ? averaged_e_steps : e_steps)(exec, b, f, options.e_steps, offset_precision);
   exec.fence();
   if (bands) fitted.level = widen_to_expected_information(exec, trained, count, options.samples);
   std::vector<int> info;
@@ -304,13 +324,15 @@ std::vector<std::vector<RealisationPrediction>> LatentPosterior::at(
   return result;
 }
 
-double prediction_bytes(const PredictionRequest& request, int samples) {
+double prediction_bytes(const PredictionRequest& request, const PredictionOptions& options) {
   const auto of = [&](const std::vector<data::Realisation>& points) {
     const ClientPoints at{request.client, &points};
-    return array_bytes({&at, 1}, samples, /*with_gradient=*/false);
+    return array_bytes({&at, 1}, options.samples, /*with_gradient=*/false);
   };
   double most = 0;
   for (const auto* points : request.points) most = std::max(most, of(*points));
+  if (on_averages(*request.client, options))  // gone when the points come
+    most = std::max(most, static_cast<double>(average_doubles(*request.client) * sizeof(double)));
   return of(request.client->training) + most;
 }
 
@@ -320,8 +342,12 @@ std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::
   const gpu::Region region("fedpp::predict");
   std::vector<std::vector<std::vector<RealisationPrediction>>> result(requests.size());
   std::vector<double> bytes;
-  for (const auto& r : requests) bytes.push_back(prediction_bytes(r, options.samples));
-  for (const auto& [first, last] : blocks_of(bytes, options.workspace_mb)) {
+  std::vector<bool> averaged;
+  for (const auto& r : requests) {
+    bytes.push_back(prediction_bytes(r, options));
+    averaged.push_back(on_averages(*r.client, options));
+  }
+  const auto predict_block = [&](int first, int last) {
     std::vector<const Client*> clients;
     for (int k = first; k < last; ++k) clients.push_back(requests[k].client);
     const LatentPosterior posterior(std::move(clients), priors, options);
@@ -331,7 +357,12 @@ std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::
       auto read = posterior.at(points);
       for (int k = first; k < last; ++k) result[k].push_back(std::move(read[k - first]));
     }
-  }
+  };
+  for (const auto& [first, last] : blocks_of(bytes, options.workspace_mb))
+    for (int begin = first, end = first; begin < last; begin = end) {
+      while (end < last && averaged[end] == averaged[begin]) ++end;
+      predict_block(begin, end);
+    }
   return result;
 }
 

@@ -42,7 +42,8 @@ struct PredictionOptions {
 /// sets of points. Clients that never took part predict with the prior's weights.
 class LatentPosterior {
  public:
-  /// The clients must outlive this; their fields together must fit into memory (predict cuts them into blocks).
+  /// The clients must outlive this; their fields together must fit into memory, and their E-steps all be on averages
+  /// or none's (gpu::averages_pay; predict() cuts them into such blocks).
   /// \throws PredictionError, as at()
   LatentPosterior(std::vector<const Client*> clients, const Priors& priors, const PredictionOptions& options);
   ~LatentPosterior();
@@ -63,8 +64,9 @@ struct PredictionRequest {
   std::vector<const std::vector<data::Realisation>*> points;  ///< sets, one entry per realisation each
 };
 
-/// Bytes of the arrays that a request takes: of its training points and of its largest set of points together.
-double prediction_bytes(const PredictionRequest& request, int samples);
+/// Bytes of the arrays that a request takes: of its training points, and of their averages over the samples of the
+/// weights or then its largest set of points.
+double prediction_bytes(const PredictionRequest& request, const PredictionOptions& options);
 
 /// Result [set][realisation] for each request, from LatentPosteriors of blocks of clients. \throws PredictionError
 std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::vector<PredictionRequest>& requests,

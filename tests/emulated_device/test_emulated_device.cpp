@@ -251,6 +251,16 @@ TEST(EmulatedDeviceDeathTest, an_array_ends) {
       "beyond reads or writes beyond an array");
 }
 
+TEST(EmulatedDeviceDeathTest, kernels_copy_no_handles_of_arrays) {
+  const Array<double> x("x", 10);
+  EXPECT_DEATH(
+      {
+        launch("copies", 1, 0, [=](const Member& member) { team_for(member, 10, [=](Index i) { x(i) = 1; }); });
+        Kokkos::fence();
+      },
+      "copies an array's handle");
+}
+
 TEST(Reserve, gives_back_what_nobody_holds_where_memory_is_short) {
   const auto entries = [](double mb) { return static_cast<Index>(mb * 1e6 / sizeof(double)); };
   Reserve<double>::drop();

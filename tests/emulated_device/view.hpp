@@ -69,7 +69,9 @@ class View<T*, Space, Holding> {
     const HostAccess access;
     std::memset(static_cast<void*>(data_), 0, n * sizeof(T));
   }
-  View(const View& other) : owner_(views_hold ? other.owner_ : nullptr), data_(other.data_), n_(other.n_) {}
+  View(const View& other) : owner_(views_hold ? other.owner_ : nullptr), data_(other.data_), n_(other.n_) {
+    if (in_kernel()) fail("copies an array's handle, which hosts count");
+  }
   View(View&&) = default;
   View& operator=(const View&) = default;
   View& operator=(View&&) = default;

@@ -26,7 +26,7 @@ Result run(const std::vector<double>& entries) {
   const gpu::Array<double> sum("sum", kColumns), largest("largest", kColumns);
   Kokkos::parallel_for(
       "fedpp::test::lanes", gpu::team_policy(gpu::Exec(), 1), FEDPP_KERNEL(const gpu::Member& member) {
-        gpu::team_for_lanes(member, kColumns, [=](const gpu::Lanes& lanes, int c) {
+        gpu::team_for_lanes(member, kColumns, [&](const gpu::Lanes& lanes, int c) {
           double* column = block.data() + c * kLongest;
           const int rows = c % (kLongest + 1);
           const double total = lanes.sum(rows, [=](int r) { return column[r]; });

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "gpu/averages.hpp"
 #include "gpu/kokkos.hpp"
 #include "model/client_batch.hpp"
 #include "model/clients.hpp"
@@ -62,6 +63,19 @@ TEST_P(ArrayBytes, bound_what_a_batch_takes_by_three_per_cent) {
       EXPECT_GE(bound + padding, taken);
       EXPECT_LE(bound, 1.03 * taken);
     }
+}
+
+TEST(AverageBytes, bound_what_averages_take_by_three_per_cent) {
+  const auto client = test::history_client(1, gpu::EncoderKind::kDeepKernel);
+  const model::ClientBatch block({{&client, &client.training}}, {model::initial_prior({}, client.embedding, 5)}, 8,
+                                 1e-6, false, false);
+  const double taken = bytes_of([&] { return gpu::average(gpu::Exec(), block.batch(), block.fields()); });
+  double bound = 0;
+  for (const auto& extent : model::extents_of({&client, &client.training}))
+    bound += static_cast<double>(gpu::average_doubles(extent) * sizeof(double));
+  const double padding = gpu::kHostBackend ? 0 : 25e3;
+  EXPECT_GE(bound + padding, taken);
+  EXPECT_LE(bound, 1.03 * taken);
 }
 
 INSTANTIATE_TEST_SUITE_P(Encoders, ArrayBytes,
