@@ -105,11 +105,16 @@ void averaged_e_step(benchmark::State& state, const NamedShape& shape, bool form
   bench::measure(state, prepared.cost(form ? gpu::average_cost : gpu::averaged_step_cost), [&](const gpu::Exec& exec) {
     if (form) {
       gpu::form_averages(exec, b, f, averages);
-    } else {
-      gpu::update_variational(exec, averages, f);
-      gpu::moments(exec, averages, f);
-      for (int k = 0; k < 3; ++k) gpu::augment(exec, averages.batch, f);
+      return;
     }
+    gpu::augment(exec, averages.batch, f);  // as model::e_steps() of one step
+    gpu::update_variational(exec, averages, f);
+    gpu::moments(exec, averages, f);
+    gpu::augment(exec, averages.batch, f);
+    gpu::update_rate(exec, b, f);
+    gpu::augment(exec, averages.batch, f);
+    gpu::update_offset(exec, b, f);
+    gpu::augment(exec, averages.batch, f, true);
   });
 }
 

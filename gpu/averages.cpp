@@ -23,8 +23,146 @@ KOKKOS_INLINE_FUNCTION Index record_scratch(const Batch& b) {
   return static_cast<Index>(b.most_inducing + 2) * padded(b.most_samples);
 }
 
-/// The records of a tile's columns.
-void form_records(const Exec& exec, const Batch& b, const Fields& f, const Averages& a) {
+// Per team: Sigma_v [M x M].
+KOKKOS_INLINE_FUNCTION Index quadratic_scratch(const Batch& b) {
+  return static_cast<Index>(b.most_inducing) * b.most_inducing;
+}
+
+template <class D>
+void form_quadratics(const Exec& exec, const Averages& a, const Fields& f) {
+  const Batch& b = a.batch;
+  const Array<double>& forms = a.quadratic;
+  const Array<Index>& forms_begin = a.quadratic_begin;
+  Kokkos::parallel_for(
+      "fedpp::averages::quadratic"_label, team_policy(exec, b.realisations, quadratic_scratch(b)),
+      FEDPP_KERNEL(const Member& member) {
+        const int i = member.league_rank(), m = b.inducing(i);
+        const double *mu = f.v_mean.data() + b.vector(i), *factor = f.v_factor.data() + b.square(i);
+        double* quadratic = forms.data() + forms_begin(i);
+        Scratch scratch(member, quadratic_scratch(b));
+        double* sigma = scratch.take(static_cast<Index>(m) * m);
+        D::transposed_triangle_times(member, m, m, factor, m, factor, m, sigma, m);
+        team_for(member, m + 2, [=](Index r) { quadratic[r] = r == 0 ? 1 : 0; });
+        double* trend = quadratic + m + 2;  // column of a'h
+        team_for(member, m + 1, [=](Index r) { trend[r] = r == 0 ? 1 : 2 * mu[r - 1]; });
+        team_for_columns(member, m, m, [=](int q) {
+          double* to = quadratic + packed_column(m + 2, q + 2) - q;
+          const double *from = sigma + static_cast<Index>(q) * m, mu_q = mu[q];
+          return [=](int r) {
+            if (r >= q) to[r] = (r == q ? 1 : 2) * (from[r] + mu[r] * mu_q);
+          };
+        });
+      });
+}
+
+void read_moments(const Exec& exec, const Averages& a, const Fields& f) {
+  const Batch& b = a.batch;
+  const Array<double>&records = a.record, &forms = a.quadratic;
+  const Array<Index>&begin = a.record_begin, &forms_begin = a.quadratic_begin;
+  Kokkos::parallel_for(
+      "fedpp::averages::moments"_label, team_policy(exec, b.tiles), FEDPP_KERNEL(const Member& member) {
+        const int tile = member.league_rank(), i = b.tile_realisation(tile);
+        const int m = b.inducing(i), n = b.tile_columns(tile), first = b.tile_first(tile);
+        const Index length = record_length(m);
+        const double* record = records.data() + begin(i) + first * length;
+        const double *quadratic = forms.data() + forms_begin(i), *mu = f.v_mean.data() + b.vector(i);
+        double* mean = f.projection.data() + b.problem_column(b.problem(i)) + first;
+        double* variance = f.variance.data() + b.problem_column(b.problem(i)) + first;
+        team_column_sums(
+            member, static_cast<int>(length), n, [=](int c, const double* sum) { variance[c] = sum[0]; },
+            [=](int r, int c) { return record[r + c * length] * quadratic[r]; });
+        team_column_sums(
+            member, m, n,
+            [=](int c, const double* sum) {
+              mean[c] = record[1 + c * length] + sum[0];
+              variance[c] = math::fmax(variance[c] - mean[c] * mean[c], 0.0);  // >= 0 up to rounding
+            },
+            [=](int r, int c) { return record[2 + r + c * length] * mu[r]; });
+      });
+}
+
+// Per team: sum of alpha times the records, and of (beta - alpha nu) E_w[x] [M+2].
+KOKKOS_INLINE_FUNCTION Index accumulate_scratch(const Batch& b) {
+  return record_length(b.most_inducing) + b.most_inducing + 2;
+}
+
+/// Per tile: its share of the system of q(v).
+void accumulate(const Exec& exec, const Averages& a, const Fields& f) {
+  const Batch& b = a.batch;
+  const Array<double>& records = a.record;
+  const Array<Index>& begin = a.record_begin;
+  Kokkos::parallel_for(
+      "fedpp::averages::accumulate"_label, team_policy(exec, b.tiles, accumulate_scratch(b)),
+      FEDPP_KERNEL(const Member& member) {
+        const int tile = b.tiles - 1 - member.league_rank();  // the last one's records are still in a cache
+        const int i = b.tile_realisation(tile);
+        const int m = b.inducing(i), n = b.tile_columns(tile), first = b.tile_first(tile);
+        const Index length = record_length(m);
+        const double* record = records.data() + begin(i) + first * length;
+        const double *alpha = f.alpha.data() + b.column(i) + first, *beta = f.beta.data() + b.column(i) + first;
+        const double offset = f.offset(b.client(i));
+        Scratch scratch(member, accumulate_scratch(b));
+        double *sum = scratch.take(length), *response = scratch.take(m + 2);
+        const auto nothing = [](int, int) {};
+        const auto entry = [=](int r, int c) { return record[r + c * length]; };
+        team_visit_and_multiply(member, static_cast<int>(length), n, nothing, entry, sum,
+                                [=](int c) { return alpha[c]; });
+        team_visit_and_multiply(member, m + 2, n, nothing, entry, response,
+                                [=](int c) { return beta[c] - alpha[c] * offset; });
+        member.team_barrier();
+        double* square = f.tile_square.data() + b.tile_square(tile);
+        double* vector = f.tile_vector.data() + b.tile_vector(tile);
+        const double* trend = sum + m + 2;  // column of a'h
+        team_for_columns(member, m, m, [=](int q) {
+          double* to = square + static_cast<Index>(q) * m;
+          const double* from = sum + packed_column(m + 2, q + 2) - q;
+          return [=](int r) { to[r] = r >= q ? from[r] : 0; };
+        });
+        team_for(member, m, [=](Index r) { vector[r] = response[r + 2] - trend[r + 1]; });
+      });
+}
+
+}  // namespace
+
+bool averages_pay(int samples, int steps, Index averages, Index v) {
+  constexpr int kLeast = 4;  // of both
+  return samples >= kLeast && steps >= kLeast &&
+         (kHostBackend ? static_cast<double>(averages * sizeof(double)) <= kMostAverageBytes : averages <= v);
+}
+
+Averages average(const Exec& exec, const Batch& batch, const Fields& fields) {
+  assert(batch.precision == Precision::kDouble && batch.first.realisation == 0 && batch.first.tile == 0);
+  Averages a{batch, {}, {}, {}, {}};
+  std::vector<int> inducing, columns;
+  to_host(batch.inducing, inducing);
+  to_host(batch.columns, columns);
+  std::vector<Index> record_begin, quadratic_begin;
+  Index record = 0, quadratic = 0;
+  for (int i = 0; i < batch.realisations; ++i) {
+    record_begin.push_back(record);
+    quadratic_begin.push_back(quadratic);
+    record += columns[i] * record_length(inducing[i]);
+    quadratic += record_length(inducing[i]);
+  }
+  const std::vector<int> one(batch.clients, 1);
+  ArraySet<int> ints;
+  ints.upload("averaged_samples", a.batch.samples, one);
+  ints.make("averaged_samples");
+  ArraySet<Index> offsets;
+  offsets.upload("record_begin", a.record_begin, record_begin);
+  offsets.upload("quadratic_begin", a.quadratic_begin, quadratic_begin);
+  offsets.make("average_offsets");
+  ArraySet<double> doubles;
+  doubles.uninitialised("records", a.record, record);
+  doubles.uninitialised("quadratics", a.quadratic, quadratic);
+  doubles.make("averages");
+  form_averages(exec, batch, fields, a);
+  return a;
+}
+
+void form_averages(const Exec& exec, const Batch& b, const Fields& f, const Averages& a) {
+  const Array<double>& records = a.record;
+  const Array<Index>& begin = a.record_begin;
   Kokkos::parallel_for(
       "fedpp::averages::form"_label, team_policy(exec, b.tiles, record_scratch(b)), FEDPP_KERNEL(const Member& member) {
         const int tile = member.league_rank(), i = b.tile_realisation(tile);
@@ -36,11 +174,11 @@ void form_records(const Exec& exec, const Batch& b, const Fields& f, const Avera
         const double share = 1.0 / samples;
         Scratch scratch(member, record_scratch(b));
         double* x = scratch.take(static_cast<Index>(n) * padded(samples));
-        team_for(member, static_cast<Index>(n) * padded(samples), [=](Index j) { x[j] = 0; });
-        member.team_barrier();
+        double* missing = x + static_cast<Index>(n) * samples;
+        team_for(member, static_cast<Index>(n) * (padded(samples) - samples), [=](Index j) { missing[j] = 0; });
         for (int c = 0; c < b.tile_columns(tile); ++c) {
           const int column = b.tile_first(tile) + c;
-          double* record = a.record.data() + a.records(i) + column * record_length(m);
+          double* record = records.data() + begin(i) + column * record_length(m);
           team_for_columns(member, m, samples, [=](int s) {
             const double* v = of_samples + (s * columns + column) * m;
             double* to = x + static_cast<Index>(s) * n + 2;
@@ -71,140 +209,6 @@ void form_records(const Exec& exec, const Batch& b, const Fields& f, const Avera
       });
 }
 
-// Per team: Sigma_v [M x M].
-KOKKOS_INLINE_FUNCTION Index quadratic_scratch(const Batch& b) {
-  return static_cast<Index>(b.most_inducing) * b.most_inducing;
-}
-
-template <class D>
-void form_quadratics(const Exec& exec, const Averages& a, const Fields& f) {
-  const Batch& b = a.batch;
-  Kokkos::parallel_for(
-      "fedpp::averages::quadratic"_label, team_policy(exec, b.realisations, quadratic_scratch(b)),
-      FEDPP_KERNEL(const Member& member) {
-        const int i = member.league_rank(), m = b.inducing(i);
-        const double *mu = f.v_mean.data() + b.vector(i), *factor = f.v_factor.data() + b.square(i);
-        double* quadratic = a.quadratic.data() + a.quadratics(i);
-        Scratch scratch(member, quadratic_scratch(b));
-        double* sigma = scratch.take(static_cast<Index>(m) * m);
-        D::gemm(member, Op::kTranspose, Op::kNone, m, m, m, 1.0, factor, m, factor, m, 0.0, sigma, m);
-        team_for(member, m + 2, [=](Index r) { quadratic[r] = r == 0 ? 1 : 0; });
-        double* trend = quadratic + m + 2;  // column of a'h
-        team_for(member, m + 1, [=](Index r) { trend[r] = r == 0 ? 1 : 2 * mu[r - 1]; });
-        team_for_columns(member, m, m, [=](int q) {
-          double* to = quadratic + packed_column(m + 2, q + 2) - q;
-          const double *from = sigma + static_cast<Index>(q) * m, mu_q = mu[q];
-          return [=](int r) {
-            if (r >= q) to[r] = (r == q ? 1 : 2) * (from[r] + mu[r] * mu_q);
-          };
-        });
-      });
-}
-
-void read_moments(const Exec& exec, const Averages& a, const Fields& f) {
-  const Batch& b = a.batch;
-  Kokkos::parallel_for(
-      "fedpp::averages::moments"_label, team_policy(exec, b.tiles), FEDPP_KERNEL(const Member& member) {
-        const int tile = member.league_rank(), i = b.tile_realisation(tile);
-        const int m = b.inducing(i), n = b.tile_columns(tile), first = b.tile_first(tile);
-        const Index length = record_length(m);
-        const double* record = a.record.data() + a.records(i) + first * length;
-        const double *quadratic = a.quadratic.data() + a.quadratics(i), *mu = f.v_mean.data() + b.vector(i);
-        double* mean = f.projection.data() + b.problem_column(b.problem(i)) + first;
-        double* variance = f.variance.data() + b.problem_column(b.problem(i)) + first;
-        team_column_sums(
-            member, static_cast<int>(length), n, [=](int c, const double* sum) { variance[c] = sum[0]; },
-            [=](int r, int c) { return record[r + c * length] * quadratic[r]; });
-        team_column_sums(
-            member, m, n,
-            [=](int c, const double* sum) {
-              mean[c] = record[1 + c * length] + sum[0];
-              variance[c] = math::fmax(variance[c] - mean[c] * mean[c], 0.0);  // >= 0 up to rounding
-            },
-            [=](int r, int c) { return record[2 + r + c * length] * mu[r]; });
-      });
-}
-
-// Per team: sum of alpha times the records, and of (beta - alpha nu) E_w[x] [M+2].
-KOKKOS_INLINE_FUNCTION Index accumulate_scratch(const Batch& b) {
-  return record_length(b.most_inducing) + b.most_inducing + 2;
-}
-
-/// Per tile: its share of the system of q(v).
-void accumulate(const Exec& exec, const Averages& a, const Fields& f) {
-  const Batch& b = a.batch;
-  Kokkos::parallel_for(
-      "fedpp::averages::accumulate"_label, team_policy(exec, b.tiles, accumulate_scratch(b)),
-      FEDPP_KERNEL(const Member& member) {
-        const int tile = b.tiles - 1 - member.league_rank();  // the last one's records are still in a cache
-        const int i = b.tile_realisation(tile);
-        const int m = b.inducing(i), n = b.tile_columns(tile), first = b.tile_first(tile);
-        const Index length = record_length(m);
-        const double* record = a.record.data() + a.records(i) + first * length;
-        const double *alpha = f.alpha.data() + b.column(i) + first, *beta = f.beta.data() + b.column(i) + first;
-        const double offset = f.offset(b.client(i));
-        Scratch scratch(member, accumulate_scratch(b));
-        double *sum = scratch.take(length), *response = scratch.take(m + 2);
-        const auto nothing = [](int, int) {};
-        const auto entry = [=](int r, int c) { return record[r + c * length]; };
-        team_visit_and_multiply(member, static_cast<int>(length), n, nothing, entry, sum,
-                                [=](int c) { return alpha[c]; });
-        team_visit_and_multiply(member, m + 2, n, nothing, entry, response,
-                                [=](int c) { return beta[c] - alpha[c] * offset; });
-        member.team_barrier();
-        double* square = f.tile_square.data() + b.tile_square(tile);
-        double* vector = f.tile_vector.data() + b.tile_vector(tile);
-        const double* trend = sum + m + 2;  // column of a'h
-        team_for_columns(member, m, m, [=](int q) {
-          double* to = square + static_cast<Index>(q) * m;
-          const double* from = sum + packed_column(m + 2, q + 2) - q;
-          return [=](int r) { to[r] = r >= q ? from[r] : 0; };
-        });
-        team_for(member, m, [=](Index r) { vector[r] = response[r + 2] - trend[r + 1]; });
-      });
-}
-
-}  // namespace
-
-bool averages_pay(int samples, int steps, Index averages, Index v) {
-  return samples >= 4 && steps >= 4 &&
-         (kHostBackend ? static_cast<double>(averages * sizeof(double)) <= kMostAverageBytes : averages <= v);
-}
-
-Averages average(const Exec& exec, const Batch& batch, const Fields& fields) {
-  assert(batch.precision == Precision::kDouble);
-  Averages a{batch, {}, {}, {}, {}};
-  std::vector<int> inducing, columns;
-  to_host(batch.inducing, inducing);
-  to_host(batch.columns, columns);
-  std::vector<Index> records, quadratics;
-  Index record = 0, quadratic = 0;
-  for (int i = 0; i < batch.realisations; ++i) {
-    records.push_back(record);
-    quadratics.push_back(quadratic);
-    record += columns[i] * record_length(inducing[i]);
-    quadratic += record_length(inducing[i]);
-  }
-  const std::vector<int> one(batch.clients, 1);
-  ArraySet<int> ints;
-  ints.upload("averaged_samples", a.batch.samples, one);
-  ints.make("averaged_samples");
-  ArraySet<Index> offsets;
-  offsets.upload("record_offsets", a.records, records);
-  offsets.upload("quadratic_offsets", a.quadratics, quadratics);
-  offsets.make("average_offsets");
-  ArraySet<double> doubles;
-  doubles.uninitialised("records", a.record, record);
-  doubles.uninitialised("quadratics", a.quadratic, quadratic);
-  doubles.make("averages");
-  form_averages(exec, batch, fields, a);
-  return a;
-}
-
-void form_averages(const Exec& exec, const Batch& batch, const Fields& fields, const Averages& averages) {
-  form_records(exec, batch, fields, averages);
-}
-
 Index average_doubles(const RealisationExtent& r) { return (r.columns + 1) * record_length(r.inducing) + 3; }
 
 void moments(const Exec& exec, const Averages& averages, const Fields& fields) {
@@ -226,7 +230,7 @@ Cost average_cost(const ClientExtent& c, const RealisationExtent& r) {
 /// The records twice, once by alpha and once by the quadratic form; Sigma_v, and what q(v) takes.
 Cost averaged_step_cost(const ClientExtent&, const RealisationExtent& r) {
   const double m = r.inducing, n = r.columns, length = static_cast<double>(record_length(r.inducing));
-  return {4 * length * n + 2 * m * m * m + 2 * m * m * m / 3 + 2 * m * m, 8 * (2 * length * n + m * m + 2 * n)};
+  return {4 * length * n + m * m * m + 2 * m * m * m / 3 + 2 * m * m, 8 * (2 * length * n + m * m + 2 * n)};
 }
 
 }  // namespace fedpp::gpu

@@ -76,7 +76,7 @@ NextEventReader::NextEventReader(const Session& session, const OwnedClient& clie
       samples_(static_cast<int>(session.config().evaluation.samples)),
       scored_(scoring_client(session, client, data::kTest)),
       streams_(streams_of(session, client)),
-      posterior_({&scored_}, theta, options_of(session)) {}
+      posterior_({&scored_}, theta, options_of(session), model::on_averages(scored_, options_of(session))) {}
 
 data::Stream NextEventReader::history(std::size_t sequence) const {
   const auto& streams = streams_[realisation(sequence)].streams;

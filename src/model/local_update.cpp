@@ -54,12 +54,13 @@ void update_intensity(const gpu::Exec& exec, const gpu::Batch& batch, const gpu:
   gpu::augment(exec, batch, fields, with_bound);
 }
 
-template <class V>
-void e_steps_on(const gpu::Exec& exec, const V& v, const gpu::Fields& fields, int count, double offset_precision) {
-  const gpu::Batch& batch = batch_of(v);
+template <class Source>
+void e_steps_on(const gpu::Exec& exec, const Source& source, const gpu::Fields& fields, int count,
+                double offset_precision) {
+  const gpu::Batch& batch = batch_of(source);
   gpu::augment(exec, batch, fields);
   for (int step = 0; step < count; ++step) {  // each leaves moments and augmentation as the next one wants them
-    update_latent(exec, v, fields);
+    update_latent(exec, source, fields);
     update_intensity(exec, batch, fields, offset_precision, /*with_bound=*/step + 1 == count);
   }
 }
@@ -80,7 +81,6 @@ void averaged_e_steps(const gpu::Exec& exec, const gpu::Batch& batch, const gpu:
   }();
   gpu::moments(exec, averages, fields);
   e_steps_on(exec, averages, fields, count, offset_precision);
-  gpu::moments(exec, batch, fields);
   exec.fence();  // averages end
 }
 

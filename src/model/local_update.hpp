@@ -73,8 +73,8 @@ void local_epoch(const gpu::Exec& exec, const ClientBatch& block, const gpu::Ada
 void e_steps(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, int count,
              double offset_precision = 0);
 
-/// The same but for rounding, on averages over the samples of the weights, where gpu::averages_pay(). Takes memory and
-/// waits for the device.
+/// The same but for rounding, on averages over the samples of the weights, where gpu::averages_pay(); the moments are
+/// then those of the averages (gpu/averages.hpp). Takes memory and waits for the device.
 void averaged_e_steps(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, int count,
                       double offset_precision = 0);
 

@@ -4,15 +4,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cmath>
 #include <numbers>
 #include <optional>
+#include <span>
 
 #include "config/error.hpp"
 #include "gpu/averages.hpp"
 #include "gpu/expectation.hpp"
 #include "gpu/kernels.hpp"
+#include "gpu/runtime.hpp"
 #include "model/client_batch.hpp"
 #include "model/local_update.hpp"
 
@@ -39,15 +40,6 @@ gpu::Index average_doubles(const Client& client) {
   gpu::Index doubles = 0;
   for (const auto& extent : extents_of({&client, &client.training})) doubles += gpu::average_doubles(extent);
   return doubles;
-}
-
-/// Whether a client's E-steps are on averages: by its own sizes, so that its bits do not depend on who shares its
-/// block.
-bool on_averages(const Client& client, const PredictionOptions& options) {
-  gpu::Index v = 0;
-  for (const auto& extent : extents_of({&client, &client.training}))
-    v += static_cast<gpu::Index>(options.samples) * extent.inducing * extent.columns;
-  return gpu::averages_pay(options.samples, options.e_steps, average_doubles(client), v);
 }
 
 /// E[log lambda] and E[lambda] of all realisations, means over the samples of the weights, by one launch. `mean` (with
@@ -240,6 +232,13 @@ LevelUncertainty widen_to_expected_information(const gpu::Exec& exec, const Clie
 
 }  // namespace
 
+bool on_averages(const Client& client, const PredictionOptions& options) {
+  gpu::Index v = 0;
+  for (const auto& extent : extents_of({&client, &client.training}))
+    v += static_cast<gpu::Index>(options.samples) * extent.inducing * extent.columns;
+  return gpu::averages_pay(options.samples, options.e_steps, average_doubles(client), v);
+}
+
 struct LatentPosterior::Fitted {
   gpu::Exec exec;
   PredictionOptions options;
@@ -251,7 +250,7 @@ struct LatentPosterior::Fitted {
 };
 
 LatentPosterior::LatentPosterior(std::vector<const Client*> clients, const Priors& priors,
-                                 const PredictionOptions& options)
+                                 const PredictionOptions& options, bool averaged)
     : fitted_(std::make_unique<Fitted>()) {
   auto& fitted = *fitted_;
   fitted.options = options;
@@ -278,9 +277,8 @@ LatentPosterior::LatentPosterior(std::vector<const Client*> clients, const Prior
     bring_offsets_back(trained);
   }
   const double offset_precision = bands ? 1 / (kOffsetSd * kOffsetSd) : 0;
-  const bool averaged = !fitted.clients.empty() && on_averages(*fitted.clients.front(), options);
-  for ([[maybe_unused]] const Client* client : fitted.clients) assert(on_averages(*client, options) == averaged);
   (averaged ? averaged_e_steps : e_steps)(exec, b, f, options.e_steps, offset_precision);
+  if (bands && averaged) gpu::moments(exec, b, f);  // of every sample
   exec.fence();
   if (bands) fitted.level = widen_to_expected_information(exec, trained, count, options.samples);
   std::vector<int> info;
@@ -331,9 +329,11 @@ double prediction_bytes(const PredictionRequest& request, const PredictionOption
   };
   double most = 0;
   for (const auto* points : request.points) most = std::max(most, of(*points));
-  if (on_averages(*request.client, options))  // gone when the points come
-    most = std::max(most, static_cast<double>(average_doubles(*request.client) * sizeof(double)));
-  return of(request.client->training) + most;
+  double averages = 0;
+  if (on_averages(*request.client, options))
+    averages = static_cast<double>(average_doubles(*request.client) * sizeof(double));
+  // On a host the averages are gone when the points come; a device may keep both (gpu::Reserve).
+  return of(request.client->training) + (gpu::on_host() ? std::max(most, averages) : most + averages);
 }
 
 std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::vector<PredictionRequest>& requests,
@@ -341,28 +341,29 @@ std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::
                                                                      const PredictionOptions& options) {
   const gpu::Region region("fedpp::predict");
   std::vector<std::vector<std::vector<RealisationPrediction>>> result(requests.size());
-  std::vector<double> bytes;
-  std::vector<bool> averaged;
-  for (const auto& r : requests) {
-    bytes.push_back(prediction_bytes(r, options));
-    averaged.push_back(on_averages(*r.client, options));
-  }
-  const auto predict_block = [&](int first, int last) {
+  const auto predict_block = [&](std::span<const int> of, bool averaged) {
     std::vector<const Client*> clients;
-    for (int k = first; k < last; ++k) clients.push_back(requests[k].client);
-    const LatentPosterior posterior(std::move(clients), priors, options);
-    for (std::size_t set = 0; set < requests[first].points.size(); ++set) {
+    for (const int k : of) clients.push_back(requests[k].client);
+    const LatentPosterior posterior(std::move(clients), priors, options, averaged);
+    for (std::size_t set = 0; set < requests[of.front()].points.size(); ++set) {
       std::vector<const std::vector<data::Realisation>*> points;
-      for (int k = first; k < last; ++k) points.push_back(requests[k].points[set]);
+      for (const int k : of) points.push_back(requests[k].points[set]);
       auto read = posterior.at(points);
-      for (int k = first; k < last; ++k) result[k].push_back(std::move(read[k - first]));
+      for (std::size_t j = 0; j < of.size(); ++j) result[of[j]].push_back(std::move(read[j]));
     }
   };
-  for (const auto& [first, last] : blocks_of(bytes, options.workspace_mb))
-    for (int begin = first, end = first; begin < last; begin = end) {
-      while (end < last && averaged[end] == averaged[begin]) ++end;
-      predict_block(begin, end);
-    }
+  std::vector<int> chosen[2];
+  for (std::size_t k = 0; k < requests.size(); ++k)
+    chosen[on_averages(*requests[k].client, options)].push_back(static_cast<int>(k));
+  for (const bool averaged : {false, true}) {
+    const auto& of = chosen[averaged];
+    std::vector<double> bytes;
+    for (const int k : of) bytes.push_back(prediction_bytes(requests[k], options));
+    double room = gpu::workspace_mb(options.workspace_mb);
+    if (averaged && gpu::on_host()) room = std::min(room, gpu::workspace_mb(0));  // steps stay in a cache
+    for (const auto& [first, last] : blocks_of(bytes, room))
+      predict_block(std::span(of).subspan(first, last - first), averaged);
+  }
   return result;
 }
 

@@ -38,14 +38,19 @@ struct PredictionOptions {
   bool bands = false;
 };
 
+/// Whether a client's E-steps are on averages over the samples of the weights (gpu::averages_pay): by its own sizes, so
+/// that its bits do not depend on who shares its block.
+bool on_averages(const Client& client, const PredictionOptions& options);
+
 /// The latent posteriors of some clients, brought up to date on their training points and then read at any number of
 /// sets of points. Clients that never took part predict with the prior's weights.
 class LatentPosterior {
  public:
-  /// The clients must outlive this; their fields together must fit into memory, and their E-steps all be on averages
-  /// or none's (gpu::averages_pay; predict() cuts them into such blocks).
+  /// The clients must outlive this; their fields together must fit into memory (predict() cuts them into blocks).
+  /// `averaged`: on_averages() of each of them.
   /// \throws PredictionError, as at()
-  LatentPosterior(std::vector<const Client*> clients, const Priors& priors, const PredictionOptions& options);
+  LatentPosterior(std::vector<const Client*> clients, const Priors& priors, const PredictionOptions& options,
+                  bool averaged);
   ~LatentPosterior();
   LatentPosterior(LatentPosterior&&) noexcept;
 

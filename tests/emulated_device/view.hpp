@@ -69,20 +69,18 @@ class View<T*, Space, Holding> {
     const HostAccess access;
     std::memset(static_cast<void*>(data_), 0, n * sizeof(T));
   }
-  View(const View& other) : owner_(views_hold ? other.owner_ : nullptr), data_(other.data_), n_(other.n_) {
-    if (in_kernel()) fail("copies an array's handle, which hosts count");
-  }
+  View(const View& other) : owner_(owner_of(other)), data_(other.data_), n_(other.n_) {}
   View(View&&) = default;
-  View& operator=(const View&) = default;
+  View& operator=(const View& other) { return *this = View(other); }
   View& operator=(View&&) = default;
   /// Of the same memory: numbers become constant, an owner becomes none.
   template <class U, class H>
     requires(std::is_same_v<const U, T> || (std::is_same_v<U, T> && !std::is_same_v<H, Holding>))
   View(const View<U*, Space, H>& other)  // NOLINT: a conversion, as Kokkos has it
-      : owner_(views_hold ? other.owner() : nullptr), data_(other.data()), n_(other.extent(0)) {}
+      : owner_(owner_of(other)), data_(other.data()), n_(other.extent(0)) {}
   /// A part of another.
   View(const View& all, std::size_t begin, std::size_t end)
-      : owner_(all.owner_), data_(all.data_ + begin), n_(end - begin) {}
+      : owner_(owner_of(all)), data_(all.data_ + begin), n_(end - begin) {}
 
   T* data() const { return data_; }
   std::size_t extent(int) const { return n_; }
@@ -103,6 +101,12 @@ class View<T*, Space, Holding> {
   }
 
  private:
+  template <class Other>
+  static std::shared_ptr<Allocation> owner_of(const Other& other) {
+    if (in_kernel()) fail("copies an array's handle, which hosts count");
+    return views_hold ? other.owner() : nullptr;
+  }
+
   std::shared_ptr<Allocation> owner_;
   T* data_ = nullptr;
   std::size_t n_ = 0;

@@ -9,7 +9,6 @@ namespace {
 using namespace fedpp;
 using reference::Kernel;
 using test::DeviceBatch;
-using test::host;
 using test::Pieces;
 using test::RandomClients;
 using test::Size;
@@ -21,8 +20,7 @@ std::vector<reference::Client> clients() {
   const Kernel rbf{false, 1, 100, {}}, wide{true, 32, 100, {}}, sloping{true, 8, 100, {}, true},
       trend{false, 1, 2, {}, true};
   return {random.client(rbf, 1, {Size{1, 0, 5}, {2, 1, 9}, {31, 30, 40}}),
-          random.client(wide, 8, {Size{32, 600, 40}, {33, 0, 0}, {6, 10, 7}}),
-          random.client(wide, 4, {}),
+          random.client(wide, 8, {Size{32, 600, 40}, {33, 0, 0}, {6, 10, 7}}), random.client(wide, 4, {}),
           random.client(sloping, 5, {Size{20, 300, 31}, {2, 0, 3}, {1, 4, 0}}),
           random.client(trend, 3, {Size{5, 30, 10}})};
 }
@@ -72,11 +70,11 @@ TEST(Averages, give_the_e_step_of_the_samples) {
 }
 
 TEST(Averages, are_taken_where_they_pay) {
-  const gpu::Index v = 8 * 32 * 200, less = v - 1, more = static_cast<gpu::Index>(gpu::kMostAverageBytes);
-  EXPECT_TRUE(gpu::averages_pay(8, 50, less, v));
-  EXPECT_FALSE(gpu::averages_pay(2, 50, less, v));
-  EXPECT_FALSE(gpu::averages_pay(8, 1, less, v));
-  EXPECT_FALSE(gpu::averages_pay(8, 50, more, v));
+  const auto most = static_cast<gpu::Index>(gpu::kMostAverageBytes / sizeof(double));
+  EXPECT_TRUE(gpu::averages_pay(4, 4, most, most));
+  EXPECT_FALSE(gpu::averages_pay(3, 4, most, most));
+  EXPECT_FALSE(gpu::averages_pay(4, 3, most, most));
+  EXPECT_FALSE(gpu::averages_pay(4, 4, most + 1, most));
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ TEST(AverageBytes, bound_what_averages_take_by_three_per_cent) {
   double bound = 0;
   for (const auto& extent : model::extents_of({&client, &client.training}))
     bound += static_cast<double>(gpu::average_doubles(extent) * sizeof(double));
-  const double padding = gpu::kHostBackend ? 0 : 25e3;
+  const double padding = gpu::kHostBackend ? 0 : 2e3;
   EXPECT_GE(bound + padding, taken);
   EXPECT_LE(bound, 1.03 * taken);
 }

@@ -8,7 +8,9 @@
 #include <set>
 
 #include "config/error.hpp"
+#include "gpu/averages.hpp"
 #include "gpu/cases.hpp"
+#include "model/client_batch.hpp"
 #include "model/clients.hpp"
 #include "model/prediction.hpp"
 
@@ -226,19 +228,66 @@ void record(const char* label, const std::uint32_t, std::uint64_t* kernel) {
   *kernel = 0;
 }
 
-TEST(Profiling, every_kernel_is_labelled_by_component_and_step) {
+/// Runs `work`; labels_seen() are then the kernels that it launched.
+template <class F>
+void record_kernels(const F& work) {
   namespace tools = Kokkos::Tools::Experimental;
+  labels_seen().clear();
   tools::set_begin_parallel_for_callback(record);
   tools::set_begin_parallel_reduce_callback(record);
   tools::set_begin_parallel_scan_callback(record);
-  Client c = test::small_client(3);
-  model::LocalOptions options;
-  options.training.batch_realisations = 1;
-  (void)model::local_update({&c}, test::small_prior(), options, 3, 0);
-  (void)model::predict({{&c, {&c.training}}}, test::small_prior(), {});
+  work();
   tools::set_begin_parallel_for_callback(nullptr);
   tools::set_begin_parallel_reduce_callback(nullptr);
   tools::set_begin_parallel_scan_callback(nullptr);
+}
+
+TEST(Predict, takes_averages_over_the_weights_where_they_pay) {
+  std::mt19937_64 engine(8);
+  const Client small = test::small_client(0),
+               large =
+                   model::make_client(4, test::small_encoder(), {test::random_realisation(engine, 300, 100)}, 60, 1);
+  struct Case {
+    const Client& client;
+    int samples, e_steps;
+    bool averaged;
+  };
+  for (const auto& c : {Case{small, 8, 4, true}, {small, 3, 4, false}, {small, 8, 3, false}, {large, 8, 4, false}}) {
+    SCOPED_TRACE(std::to_string(c.samples) + " samples, " + std::to_string(c.e_steps) + " steps");
+    PredictionOptions options;
+    options.samples = c.samples;
+    options.e_steps = c.e_steps;
+    record_kernels([&] { (void)model::predict({{&c.client, {&c.client.training}}}, test::small_prior(), options); });
+    if (labels_seen().empty()) GTEST_SKIP() << "this Kokkos was built without its tools interface";
+    EXPECT_EQ(labels_seen().contains("fedpp::averages::moments"), c.averaged);
+    EXPECT_EQ(labels_seen().contains("fedpp::variational::accumulate"), !c.averaged);
+  }
+}
+
+TEST(Predict, room_for_averages_is_counted) {
+  const Client client = test::small_client(3);
+  const std::vector<data::Realisation> none(client.training.size());
+  const model::ClientPoints training{&client, &client.training};
+  double averages = 0;
+  for (const auto& extent : model::extents_of(training))
+    averages += static_cast<double>(gpu::average_doubles(extent) * sizeof(double));
+  PredictionOptions options;
+  options.samples = 8;
+  const double trained = model::array_bytes({&training, 1}, options.samples, false);
+  options.e_steps = 3;
+  EXPECT_LT(model::prediction_bytes({&client, {&none}}, options), trained + averages);
+  options.e_steps = 4;
+  EXPECT_GE(model::prediction_bytes({&client, {&none}}, options), trained + averages);
+}
+
+TEST(Profiling, every_kernel_is_labelled_by_component_and_step) {
+  Client c = test::small_client(3);
+  model::LocalOptions options;
+  options.training.batch_realisations = 1;
+  record_kernels([&] {
+    (void)model::local_update({&c}, test::small_prior(), options, 3, 0);
+    (void)model::predict({{&c, {&c.training}}}, test::small_prior(), {});
+  });
   if (labels_seen().empty()) GTEST_SKIP() << "this Kokkos was built without its tools interface";
   const std::regex ours("fedpp::[a-z_]+::[a-z_]+"), theirs("Kokkos::.*");  // fills and copies are Kokkos' own
   int kernels = 0;
