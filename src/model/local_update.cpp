@@ -34,14 +34,14 @@ void bound(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fi
 const gpu::Batch& batch_of(const gpu::Batch& batch) { return batch; }
 const gpu::Batch& batch_of(const gpu::Averages& averages) { return averages.batch; }
 
-/// Of an E-step what belongs to the realisations: q(v), 1.3. Moments and augmentation must be current. V: a batch,
-/// which has it for every sample of the weights, or averages.
-template <class V>
-void update_latent(const gpu::Exec& exec, const V& v, const gpu::Fields& fields) {
+/// Of an E-step what belongs to the realisations: q(v), 1.3. Moments and augmentation must be current. Source: a batch,
+/// with V for every sample of the weights, or averages.
+template <class Source>
+void update_latent(const gpu::Exec& exec, const Source& source, const gpu::Fields& fields) {
   const gpu::Region region("fedpp::update_latent");
-  gpu::update_variational(exec, v, fields);
-  gpu::moments(exec, v, fields);
-  gpu::augment(exec, batch_of(v), fields);
+  gpu::update_variational(exec, source, fields);
+  gpu::moments(exec, source, fields);
+  gpu::augment(exec, batch_of(source), fields);
 }
 
 /// And to the clients: m, 1.3, nu, 1.3.
