@@ -233,10 +233,12 @@ LevelUncertainty widen_to_expected_information(const gpu::Exec& exec, const Clie
 }  // namespace
 
 bool on_averages(const Client& client, const PredictionOptions& options) {
-  gpu::Index v = 0;
-  for (const auto& extent : extents_of({&client, &client.training}))
+  gpu::Index averages = 0, v = 0;
+  for (const auto& extent : extents_of({&client, &client.training})) {
+    averages += gpu::average_doubles(extent);
     v += static_cast<gpu::Index>(options.samples) * extent.inducing * extent.columns;
-  return gpu::averages_pay(options.samples, options.e_steps, average_doubles(client), v);
+  }
+  return gpu::averages_pay(options.samples, options.e_steps, averages, v);
 }
 
 struct LatentPosterior::Fitted {

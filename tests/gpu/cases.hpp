@@ -227,6 +227,14 @@ inline void expect_close(const std::vector<double>& got, const std::vector<doubl
     ASSERT_NEAR(got[i], wanted[i], tolerance * std::max(largest, 1e-300)) << what << ", entry " << i;
 }
 
+/// F'F of a lower triangular F [m x m], column-major.
+inline reference::Matrix covariance_of(const std::vector<double>& factor, std::size_t m) {
+  reference::Matrix lower(m, m);
+  for (std::size_t row = 0; row < m; ++row)
+    for (std::size_t column = 0; column < m; ++column) lower(row, column) = factor[row + column * m];
+  return reference::covariance(lower);
+}
+
 /// Column-major entries of a row-major matrix.
 inline std::vector<double> columns_of(const reference::Matrix& a) {
   std::vector<double> out;

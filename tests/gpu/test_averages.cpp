@@ -58,11 +58,8 @@ TEST(Averages, give_the_e_step_of_the_samples) {
         test::expect_close(alpha.take(n), a.alpha, kTolerance, "alpha");
         test::expect_close(beta.take(n), a.beta, kTolerance, "beta");
         test::expect_close(v_mean.take(m), wanted.v_mean_next[i], kTolerance, "mu_v");
-        const auto factor = v_factor.take(m * m);
-        reference::Matrix lower(m, m);
-        for (std::size_t row = 0; row < m; ++row)
-          for (std::size_t column = 0; column < m; ++column) lower(row, column) = factor[row + column * m];
-        test::expect_close(reference::covariance(lower).entries, wanted.v_cov_next[i].entries, kTolerance, "Sigma_v");
+        test::expect_close(test::covariance_of(v_factor.take(m * m), m).entries, wanted.v_cov_next[i].entries,
+                           kTolerance, "Sigma_v");
       }
     }
     EXPECT_TRUE(c.all_taken() && v_factor.all_taken());

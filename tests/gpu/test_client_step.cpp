@@ -102,11 +102,8 @@ TEST_P(ClientStep, agrees_with_the_reference_on_a_ragged_batch) {
         test::expect_close(alpha.take(n), a.alpha, kTolerance, "alpha");
         test::expect_close(beta.take(n), a.beta, kTolerance, "beta");
         test::expect_close(v_mean.take(m), w.v_mean_next[i], kTolerance, "mu_v");
-        const auto factor = v_factor.take(m * m);
-        reference::Matrix lower(m, m);
-        for (std::size_t row = 0; row < m; ++row)
-          for (std::size_t column = 0; column < m; ++column) lower(row, column) = factor[row + column * m];
-        test::expect_close(reference::covariance(lower).entries, w.v_cov_next[i].entries, kTolerance, "Sigma_v");
+        test::expect_close(test::covariance_of(v_factor.take(m * m), m).entries, w.v_cov_next[i].entries, kTolerance,
+                           "Sigma_v");
       }
       // The gradient: coordinates where they are few, else random directions, each of which meets every coordinate.
       const std::size_t p = model.kernel.parameters();
