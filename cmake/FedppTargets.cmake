@@ -9,13 +9,13 @@ set(FEDPP_ALLOWED_data "config;io")
 set(FEDPP_ALLOWED_model "config;data;gpu")
 set(FEDPP_ALLOWED_structural_entropy "")
 set(FEDPP_ALLOWED_bayesian_optimisation "")
-set(FEDPP_ALLOWED_evaluation "config;data;model;gpu;io")
+set(FEDPP_ALLOWED_evaluation "config;data")
 set(FEDPP_ALLOWED_federation "config;data;model;structural_entropy;bayesian_optimisation;evaluation;gpu;mpi;io")
-set(FEDPP_ALLOWED_commands "config;data;model;evaluation;federation;gpu;mpi;io")
+set(FEDPP_ALLOWED_commands "config;data;federation;mpi;io")
 
 # Layers that never see Kokkos. Where its nvcc_wrapper is the compiler they go to the host's compiler alone: nvcc does not
 # understand toml++ (its issue 213), and would take several times as long.
-set(FEDPP_HOST_ONLY mpi io config data structural_entropy bayesian_optimisation)
+set(FEDPP_HOST_ONLY mpi io config data evaluation structural_entropy bayesian_optimisation)
 
 # fedpp_add_library(<layer> SOURCES ... [LAYERS ...] [LIBRARIES ...]) in the layer's own folder.
 function(fedpp_add_library layer)

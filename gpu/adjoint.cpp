@@ -1,5 +1,5 @@
 // The hand-written adjoint of the surrogate J (spec 1.6) with respect to w, in eight launches, all but the last for
-// every chunk
+// every chunk:
 //   explain   per realisation  E = I - Sigma_v [M x M]
 //   prepare   per problem      B = L^-T E [M x M],  a = L^-T mu_v [M]
 //   tiles     per task         kbar = B V alpha + a rho' [M x T]; G = kbar o k; sums over the tile's columns

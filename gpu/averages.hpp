@@ -31,7 +31,7 @@ KOKKOS_INLINE_FUNCTION Index record_length(Index inducing) { return (inducing + 
 
 /// Whether `steps` E-steps of a client cost less on averages of so many doubles than on V of `samples` samples with so
 /// many. On a host a step on averages takes as long as one on two or three samples, and forming them as long as a step
-/// (bench/README.md), while they stay in a cache: kMostAverageBytes is a core's share of it where ranks fill the
+/// (bench/history.md), while they stay in a cache: kMostAverageBytes is a core's share of it where ranks fill the
 /// machine, whose memory would be slower than the products. A device must have less to read (not measured on one).
 bool averages_pay(int samples, int steps, Index averages, Index v);
 inline constexpr double kMostAverageBytes = 4e6;

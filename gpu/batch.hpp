@@ -9,8 +9,7 @@
 //   piece     what an encoder embeds at a time: a tile's columns, or up to `tile_columns` inducing points
 //   stream    a sequence whose events, its tokens, are the history of some points of a realisation
 //   slot      a position in a stream: a stream of n tokens has n + 1, slot j comes after j tokens; a realisation's
-//   slots
-//             are numbered through its streams
+//             slots are numbered through its streams
 //   chunk     consecutive realisations of a batch, for steps that know no others: all arrays are the batch's own
 //
 // Extents may differ from client to client and from realisation to realisation in every dimension.
@@ -140,7 +139,7 @@ inline double chunk_bytes(int samples, int columns, int inducing, int dimension)
 bool chunk_takes_more(double bytes, double thread_bytes = 1e6);
 
 /// The batch in chunks, in order: on a host of about so many bytes of k, V, h and dJ/dh a thread that what a step
-/// writes is in a cache when the next one reads it (bench/README.md); on a device the whole batch, one launch a step.
+/// writes is in a cache when the next one reads it (bench/history.md); on a device the whole batch, one launch a step.
 std::vector<Batch> chunks_of(const Batch& batch, double thread_bytes = 1e6);
 
 }  // namespace fedpp::gpu

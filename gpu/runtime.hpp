@@ -22,7 +22,7 @@ class Runtime {
 bool on_host();
 
 /// Work space of a block of clients: what is asked for (backend.workspace_mb), or, for 0, 8 MB a thread on a host, so
-/// that what one step writes is still in a cache when the next one reads it (bench/README.md); of a GPU, which wants
+/// that what one step writes is still in a cache when the next one reads it (bench/history.md); of a GPU, which wants
 /// many clients at a time, a quarter of what was free when the Runtime began, shared by the ranks that have the same.
 double workspace_mb(double asked);
 

@@ -11,7 +11,6 @@ otherwise), the median of --rounds after one that is not counted, as JSON.
 """
 import argparse
 import json
-import math
 import statistics
 import time
 

@@ -112,8 +112,7 @@ struct Model {
       "periods (file unit, calendar clock) whose sine and cosine join the encoder's inputs: day, week", above(0));
     v("mean", mean,
       "prior mean of f: constant (nu, a client's own; the paper's), or linear: nu + a'h with slopes a among the "
-      "weights "
-      "that travel, so that clients share what f is like, not only how it varies",
+      "weights that travel, so that clients share what f is like, not only how it varies",
       {"constant", "linear"});
     v("inducing", inducing, "M: inducing points of a realisation", between(1, 4096));
     v("window", window, "T: length of the scaled clock", above(0));
@@ -129,8 +128,7 @@ struct Model {
       above(0));
     v("start_weight_scale", start_weight_scale,
       "sd of the encoder's weights at the start, one draw common to all clients (lstm, attention: by root of a "
-      "matrix's "
-      "inputs)");
+      "matrix's inputs)");
     v("prior_sd", prior_sd, "sigma_0: sd of the global weights at the start, in units of the encoder's start",
       above(0));
     v("mean_sd", mean_sd,
@@ -202,18 +200,15 @@ struct Federation {
   void visit(V& v) {
     v("mode", mode,
       "federated: this program's own; to compare with, on the same models: local (no exchange, every client alone "
-      "against "
-      "the initial prior), fedavg, fedprox, per-fedavg, ditto, fedala, apple (docs/aggregation.md)",
+      "against the initial prior), fedavg, fedprox, per-fedavg, ditto, fedala, apple (docs/aggregation.md)",
       {"federated", "local", "fedavg", "fedprox", "per-fedavg", "ditto", "fedala", "apple"});
     v("proximal", proximal,
       "mu of fedprox, lambda of ditto: weight of the squared distance from the shared model; mu of apple: of that of "
-      "its p "
-      "from the clients' shares of the events",
+      "its p from the clients' shares of the events",
       above(0));
     v("mixing_rate", mixing_rate,
       "step of fedala's elementwise weights along the loss in nats (eta), and of apple's p along that per training "
-      "event "
-      "(0: 1 and 0.03)",
+      "event (0: 1 and 0.03)",
       at_least(0));
     v("rounds", rounds, "communication rounds", at_least(1));
     v("participants", participants, "clients sampled uniformly a round (0: all; left out: at most all)", at_least(0));
@@ -221,8 +216,7 @@ struct Federation {
     v("client_start", client_start,
       "continue: participants keep their state, the global posterior being only their prior; overwrite: their weights "
       "start at it; mix: they start between it (0) and their own (1) at 'mix_lambda'; optimised: at the lambda in "
-      "[0.6, "
-      "1] that half of the validation windows likes best",
+      "[0.6, 1] that half of the validation windows likes best",
       {"continue", "overwrite", "mix", "optimised"});
     v("mix_lambda", mix_lambda, "lambda of client_start = 'mix'", between(0, 1));
     v("seed", seed, "seed of everything random", at_least(0));
@@ -266,8 +260,7 @@ struct Aggregation {
       {"global", "structural-entropy", "similarity-graph"});
     v("similarity", similarity,
       "of two clients, from their embeddings of common probe points: mean over points of the cosine, cosine of the "
-      "means, "
-      "or by centred Gram matrices (blind to rotations)",
+      "means, or by centred Gram matrices (blind to rotations)",
       {"mean-of-cosines", "cosine-of-means", "centred-gram"});
     v("probe_points", probe_points, "probe points (seeded times, or histories where the encoder reads them)",
       between(2, 1e5));

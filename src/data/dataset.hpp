@@ -3,8 +3,9 @@
 //
 // Three steps, the same for every way in which data come:
 //   Plan plan = make_plan(options, T, seed);               // on every rank, the same
-//   LocalExtents e = local_extents(plan, owned);           // what this rank's clients know; the caller reduces it over
-//   the ranks finish_plan(plan, e);                                  // the clock and the common window
+//   LocalExtents e = local_extents(plan, owned);           // what this rank's clients know
+//   ... the caller reduces e over the ranks ...
+//   finish_plan(plan, e);                                  // the clock and the common window
 //   std::vector<ClientData> clients = load_clients(plan, owned);
 #pragma once
 
@@ -82,9 +83,6 @@ Plan make_plan(const config::Data& options, double window, std::uint64_t seed);
 /// Extents of the data that this rank can see: of all common files, or of the files of the clients it owns.
 LocalExtents local_extents(const Plan& plan, std::span<const std::int64_t> owned);
 
-/// The union of two extents.
-LocalExtents combine(const LocalExtents& a, const LocalExtents& b);
-
 /// Sets the clock and the common window from the extents of all ranks. \throws UserError where no time passes
 void finish_plan(Plan& plan, const LocalExtents& all);
 
@@ -92,6 +90,5 @@ void finish_plan(Plan& plan, const LocalExtents& all);
 /// hold are kept. A client's data do not depend on which others are loaded with it. \throws UserError, among others
 /// where a client is left without a training sequence
 std::vector<ClientData> load_clients(const Plan& plan, std::span<const std::int64_t> owned);
-ClientData load_client(const Plan& plan, std::int64_t client);
 
 }  // namespace fedpp::data

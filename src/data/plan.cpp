@@ -272,11 +272,6 @@ LocalExtents local_extents(const Plan& plan, std::span<const std::int64_t> owned
   return extents;
 }
 
-LocalExtents combine(const LocalExtents& a, const LocalExtents& b) {
-  return {std::min(a.start, b.start), std::max(a.end, b.end), std::max(a.longest, b.longest),
-          std::max(a.types, b.types)};
-}
-
 void finish_plan(Plan& plan, const LocalExtents& all) {
   plan.extents = all;
   plan.kept_types = keep_types(all.types, plan.options.leave_out_types);
@@ -299,11 +294,6 @@ void finish_plan(Plan& plan, const LocalExtents& all) {
   plan.clock.scale = plan.clock.window / length;
   plan.window = {all.start, all.end};
   plan.finished = true;
-}
-
-ClientData load_client(const Plan& plan, std::int64_t client) {
-  const std::int64_t one[] = {client};
-  return std::move(load_clients(plan, one).front());
 }
 
 }  // namespace fedpp::data

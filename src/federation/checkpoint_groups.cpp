@@ -83,9 +83,8 @@ void expect_all(const io::Group& group, const std::string& name, const std::vect
   if (missing.empty()) return;
   throw UserError(fmt::format(
       "client {} is not the one of {}: it lacks the {} {} of then. Data may be appended to its sequences, and "
-      "sequences "
-      "to its own file (data.client_files); sequences added to common files are dealt anew among the clients. Give "
-      "every client a file of its own, or fit new clients ('fedpp adapt' without --continue)",
+      "sequences to its own file (data.client_files); sequences added to common files are dealt anew among the "
+      "clients. Give every client a file of its own, or fit new clients ('fedpp adapt' without --continue)",
       client.id, group.file(), name, fmt::join(missing, ", ")));
 }
 

@@ -14,8 +14,8 @@ namespace fedpp::federation {
 /// A few lines about the run at its start: clients, sequences, ranks, backend, model. Collective.
 std::string describe(Session& session);
 
-/// Collective. Scores of the best and the last round beside the trivial models, as a table and as JSON
-/// {scores, calibration}; `state_name` "best" or "last" is the first.
+/// Collective. Test scores of the best round (if `best` and one is kept) or of the last beside the trivial models, as a
+/// table and as JSON {scores, state, calibration}.
 struct Scores {
   std::string table;
   nlohmann::json json;

@@ -271,8 +271,7 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
           if (info[problem] != 0 && !report.failure)
             report.failure = fmt::format(
                 "realisation {}, sample {}: the Cholesky factorisation of K(z,z) fails at pivot {} ({:.3g}) even with "
-                "a relative "
-                "jitter of {:g}",
+                "a relative jitter of {:g}",
                 i - block.realisation_begin(static_cast<int>(k)), s, info[problem] - 1, pivot[problem],
                 jitter[problem]);
         }

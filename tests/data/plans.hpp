@@ -21,6 +21,10 @@ inline Plan planned(const config::Data& options, std::uint64_t seed = 1) {
   return plan;
 }
 
+inline ClientData load_client(const Plan& plan, std::int64_t client) {
+  return load_clients(plan, std::vector{client}).front();
+}
+
 inline std::vector<ClientData> load_all(const Plan& plan) { return load_clients(plan, all_clients(plan)); }
 
 }  // namespace fedpp::data::test

@@ -8,8 +8,10 @@
 #include "data/input_scale.hpp"
 #include "data/realisation.hpp"
 #include "files.hpp"
+#include "plans.hpp"
 
 using namespace fedpp::data;
+using test::load_client;
 namespace config = fedpp::config;
 
 namespace {

