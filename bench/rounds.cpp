@@ -85,7 +85,7 @@ class Rounds {
       const auto result = federation::Aggregator({}, sums_).aggregate({theta_.mean, theta_.sd}, uploads);
       theta_ = {result.theta.mean, result.theta.sd};
     });
-    timed(seconds.validate, [&] { federation::validation_scores(session_, scored, theta_); });
+    timed(seconds.validate, [&] { federation::validation_scores(session_, windows_, scored, theta_); });
     ++round_;
     return seconds;
   }
@@ -94,6 +94,7 @@ class Rounds {
 
  private:
   federation::Session session_;
+  federation::ValidationWindows windows_{session_};
   federation::CommunicatorSums sums_;
   model::WeightPosterior theta_;
   model::LocalOptions options_;

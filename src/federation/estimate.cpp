@@ -90,7 +90,7 @@ double most_array_bytes(Session& session) {
 struct Rates {
   double update = 0, validate = 0, score = 0;
 };
-Rates calibrate(Session& session) {
+Rates calibrate(Session& session, ValidationWindows& windows) {
   auto& owned = session.owned();
   const auto& config = session.config();
   // A few on a host; a GPU, which is as fast as it is full, gets as many as a rank has in a round.
@@ -122,7 +122,7 @@ Rates calibrate(Session& session) {
   update();  // not counted: first use of the allocator and of scratch
   Rates rates;
   rates.update = seconds_of(update) / flops;
-  const auto validate = [&] { validation_scores(session, ids, session.initial_prior()); };
+  const auto validate = [&] { validation_scores(session, windows, ids, session.initial_prior()); };
   rates.validate = seconds_of(validate) / scored_flops;
   const auto prediction = prediction_options(config, static_cast<int>(config.evaluation.samples),
                                              static_cast<int>(config.evaluation.e_steps));
@@ -151,6 +151,9 @@ int run_estimate(const config::Config& config, mpi::Communicator& world) {
 
   // 1. Memory: what is there now, the largest arrays and the states. On a host all lie in the same memory, with what is
   // read back.
+  ValidationWindows windows(*session);
+  if (config.federation.validate_every > 0)
+    for (const auto& client : session->owned()) windows.of(client, data::ValidationHalf::kRounds);
   const double held = most_array_bytes(*session);
   // A device keeps what was handed back (gpu::Reserve): usually less than what is held, as lengths differ by halves.
   const double arrays = (gpu::on_host() ? 1 : 2) * held;
@@ -159,7 +162,7 @@ int run_estimate(const config::Config& config, mpi::Communicator& world) {
 
   // 2. Time: of each round the slowest rank, of all its participants.
   Rates rates;
-  mpi::together(world, [&] { rates = calibrate(*session); });
+  mpi::together(world, [&] { rates = calibrate(*session, windows); });
   const auto& f = config.federation;
   std::vector<std::int64_t> slowest_update(static_cast<std::size_t>(f.rounds), 0), slowest_validate = slowest_update;
   double own_update = 0;

@@ -51,7 +51,8 @@ std::vector<double> optimise(const Session& session, const std::vector<model::Cl
 
 }  // namespace
 
-std::map<std::int64_t, double> move_to_starts(Session& session, const std::vector<model::Client*>& participants,
+std::map<std::int64_t, double> move_to_starts(Session& session, ValidationWindows& windows,
+                                              const std::vector<model::Client*>& participants,
                                               const model::Priors& priors, std::int64_t round) {
   const auto& config = session.config();
   const bool optimised = config.federation.client_start == "optimised";
@@ -60,13 +61,12 @@ std::map<std::int64_t, double> move_to_starts(Session& session, const std::vecto
   for (const auto* client : participants)
     if (client->state.started) lambdas[client->id] = optimised ? 1.0 : config.federation.mix_lambda;
   if (optimised) {
-    std::map<std::int64_t, std::vector<data::Realisation>> held_out;
     std::vector<model::ClientPoints> points;
     for (const auto& [id, lambda] : lambdas) {
-      auto windows = validation_windows(session, session.owned(id), data::ValidationHalf::kStarts);
+      const auto& half = windows.of(session.owned(id), data::ValidationHalf::kStarts);
       double events = 0;
-      for (const auto& r : windows) events += static_cast<double>(r.events.size());
-      if (events > 0) points.push_back({&session.owned(id).model, &(held_out[id] = std::move(windows))});
+      for (const auto& r : half) events += static_cast<double>(r.events.size());
+      if (events > 0) points.push_back({&session.owned(id).model, &half});
     }
     for (const auto& [first, last] : model::blocks_of(points, kSamples, false, config.backend.workspace_mb)) {
       const std::vector<model::ClientPoints> block(points.begin() + first, points.begin() + last);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "federation/session.hpp"
+#include "federation/validation_windows.hpp"
 #include "model/priors.hpp"
 
 namespace fedpp::federation {
@@ -15,7 +16,8 @@ namespace fedpp::federation {
 /// 20 values in [0.6, 1] the one whose mixture predicts one half of the client's validation windows best, q(v), m and
 /// nu held: Bayesian optimisation, all clients evaluated together in each of its steps. A client without events there
 /// keeps its own posterior (lambda = 1). Nothing is moved, and the result is empty, for "continue" and "overwrite".
-std::map<std::int64_t, double> move_to_starts(Session& session, const std::vector<model::Client*>& participants,
+std::map<std::int64_t, double> move_to_starts(Session& session, ValidationWindows& windows,
+                                              const std::vector<model::Client*>& participants,
                                               const model::Priors& priors, std::int64_t round);
 
 }  // namespace fedpp::federation

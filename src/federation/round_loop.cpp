@@ -53,7 +53,8 @@ class Trainer {
       phases_.time("broadcast", [&] { broadcast_theta(); });
       // 3. E local epochs of this rank's participants, one batch, from where their weights start.
       const auto mine = clients_of(participants);
-      const auto lambdas = phases_.time("start", [&] { return move_to_starts(session_, mine, state_.theta, round); });
+      const auto lambdas =
+          phases_.time("start", [&] { return move_to_starts(session_, windows_, mine, state_.theta, round); });
       Uploads uploads;
       const auto reports = phases_.time("local update", [&] { return local_epochs(mine, round, uploads); });
       // 4. The barycentre of the accepted uploads, by exact sums; each client's own where there are communities.
@@ -203,7 +204,7 @@ class Trainer {
     std::vector<double> headline, events;
     std::int64_t failed = 0;
     mpi::together(world_, [&] {
-      const auto scores = validation_scores(session_, due, state_.theta);
+      const auto scores = validation_scores(session_, windows_, due, state_.theta);
       for (std::size_t k = 0; k < due.size(); ++k) state_.validation[due[k]] = scores[k];
       for (const auto& [client, score] : state_.validation) {
         // -inf, a rate of 0 at an event, is a score, though not one to add.
@@ -288,6 +289,7 @@ class Trainer {
   Communities communities_;                 ///< of the last round
   RoundRecorder recorder_;
   model::KeptBlock kept_;
+  ValidationWindows windows_{session_};
   std::chrono::steady_clock::time_point last_checkpoint_ = std::chrono::steady_clock::now();
   int failed_checkpoints_ = 0;                            ///< in a row
   std::chrono::steady_clock::time_point next_attempt_{};  ///< after a failed one

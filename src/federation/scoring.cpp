@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <limits>
 
 #include "evaluation/trivial_models.hpp"
@@ -79,7 +80,7 @@ std::vector<double> increments_of(const data::Realisation& held_out, const model
 /// A client as it predicts, and where.
 struct Scored {
   model::Client client;
-  std::vector<data::Realisation> held_out;
+  const std::vector<data::Realisation>* held_out;
 };
 
 /// use(k, predictions of the realisations) for every client: all as one batch, or, where that fails, one by one (no
@@ -88,7 +89,7 @@ template <class Use>
 void predict_each(const std::vector<Scored>& clients, const model::Priors& theta,
                   const model::PredictionOptions& options, const Use& use) {
   std::vector<model::PredictionRequest> requests;
-  for (const auto& c : clients) requests.push_back({&c.client, {&c.held_out}});
+  for (const auto& c : clients) requests.push_back({&c.client, {c.held_out}});
   std::vector<std::vector<std::vector<model::RealisationPrediction>>> all;
   try {
     all = model::predict(requests, theta, options);
@@ -126,20 +127,13 @@ evaluation::Score score_of(evaluation::Protocol protocol, const data::Realisatio
       held_out, {{p.expected_log_intensity.data(), n}, log_expected, {p.expected_intensity.data() + n, points - n}});
 }
 
-std::vector<data::Realisation> validation_windows(const Session& session, const OwnedClient& client,
-                                                  data::ValidationHalf half) {
-  if (session.config().federation.client_start != "optimised")
-    return data::held_out_realisations(client.data, session.rules(), data::kValidation);
-  return data::held_out_realisations(data::with_validation_half(client.data, half, session.seed()), session.rules(),
-                                     data::kValidation);
-}
-
 model::Client scoring_client(const Session& session, const OwnedClient& client, data::Split held_out) {
   static constexpr std::array<data::Split, 1> training{data::kTrain};
   const bool all_lists = held_out == data::kTest && session.protocol() == evaluation::Protocol::kPopulation;
-  auto scored = model::make_client(client.data.id, client.model.embedding,
-                                   all_lists ? data::final_realisations(client.data, session.rules())
-                                             : data::make_realisations(client.data, session.rules(), training, 1.0),
+  auto realisations = all_lists                      ? data::final_realisations(client.data, session.rules())
+                      : client.data.tempering == 1.0 ? client.model.training
+                                                     : data::make_realisations(client.data, session.rules(), training);
+  auto scored = model::make_client(client.data.id, client.model.embedding, std::move(realisations),
                                    session.config().model.inducing, 1.0);
   scored.state.weights = client.model.state.weights;
   const bool received = make_strategy(session.config().federation)->scores_received();
@@ -152,20 +146,20 @@ model::PredictionOptions prediction_options(const config::Config& config, int sa
           static_cast<std::uint64_t>(config.federation.seed)};
 }
 
-std::vector<evaluation::Score> validation_scores(Session& session, const std::vector<std::int64_t>& clients,
-                                                 const model::Priors& theta) {
+std::vector<evaluation::Score> validation_scores(Session& session, ValidationWindows& windows,
+                                                 const std::vector<std::int64_t>& clients, const model::Priors& theta) {
   std::vector<Scored> scored;
   for (const auto c : clients) {
     const auto& client = session.owned(c);
-    scored.push_back({scoring_client(session, client, data::kValidation),
-                      validation_windows(session, client, data::ValidationHalf::kRounds)});
+    scored.push_back(
+        {scoring_client(session, client, data::kValidation), &windows.of(client, data::ValidationHalf::kRounds)});
   }
   std::vector<evaluation::Score> scores(clients.size());
   predict_each(scored, theta, prediction_options(session.config(), kValidationSamples, kValidationSteps),
                [&](std::size_t k, const std::vector<model::RealisationPrediction>* prediction) {
                  if (prediction == nullptr) scores[k] = {std::nan(""), std::nan(""), 0};
                  for (std::size_t i = 0; prediction != nullptr && i < prediction->size(); ++i)
-                   scores[k] += score_of(session.protocol(), scored[k].held_out[i], (*prediction)[i]);
+                   scores[k] += score_of(session.protocol(), (*scored[k].held_out)[i], (*prediction)[i]);
                });
   return scores;
 }
@@ -199,21 +193,24 @@ TestResult test_scores(Session& session, const model::Priors& theta) {
   };
   mpi::together(session.world(), [&] {
     const double room = gpu::workspace_mb(options.workspace_mb);
-    std::vector<Scored> block;  // as many clients as the work space has room for, at least one
+    std::vector<Scored> block;                           // as many clients as the work space has room for, at least one
+    std::deque<std::vector<data::Realisation>> windows;  // theirs
     double used = 0;
     const auto score_block = [&] {
       predict_each(block, theta, options, [&](std::size_t k, const std::vector<model::RealisationPrediction>* p) {
-        score_client(block[k].held_out, p);
+        score_client(*block[k].held_out, p);
       });
       block.clear();
+      windows.clear();
       used = 0;
     };
     for (auto& client : session.owned()) {
-      Scored next{scoring_client(session, client, data::kTest),
-                  data::held_out_realisations(client.data, session.rules(), data::kTest)};
-      const double mb = 1e-6 * model::prediction_bytes({&next.client, {&next.held_out}}, options);
+      auto scored = scoring_client(session, client, data::kTest);
+      auto held_out = data::held_out_realisations(client.data, session.rules(), data::kTest);
+      const double mb = 1e-6 * model::prediction_bytes({&scored, {&held_out}}, options);
       if (used + mb > room) score_block();
-      block.push_back(std::move(next));
+      windows.push_back(std::move(held_out));
+      block.push_back({std::move(scored), &windows.back()});
       used += mb;
     }
     score_block();

@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "data/validation_halves.hpp"
 #include "evaluation/calibration.hpp"
 #include "evaluation/table.hpp"
 #include "federation/session.hpp"
+#include "federation/validation_windows.hpp"
 #include "model/prediction.hpp"
 
 namespace fedpp::federation {
@@ -28,15 +28,10 @@ evaluation::Score score_of(evaluation::Protocol protocol, const data::Realisatio
 inline constexpr int kValidationSamples = 2;
 inline constexpr int kValidationSteps = 10;
 
-/// The validation windows that a choice is made on: all of them, or, where federation.client_start = "optimised" needs
-/// two choices, its half.
-std::vector<data::Realisation> validation_windows(const Session& session, const OwnedClient& client,
-                                                  data::ValidationHalf half);
-
 /// A client's score on its validation windows that rank rounds, as the test score but with fewer samples and E-steps;
 /// NaN where its predictions fail (model::PredictionError): one client's weights end nobody's run.
-std::vector<evaluation::Score> validation_scores(Session& session, const std::vector<std::int64_t>& clients,
-                                                 const model::Priors& theta);
+std::vector<evaluation::Score> validation_scores(Session& session, ValidationWindows& windows,
+                                                 const std::vector<std::int64_t>& clients, const model::Priors& theta);
 
 struct TestResult {
   std::vector<double> headline, plug_in, events;  ///< [C] sums, on every rank; 0 where the predictions fail
