@@ -65,14 +65,20 @@ std::vector<std::int64_t> clients_of(const std::string& text, std::int64_t count
   return clients;
 }
 
-/// In DIR, or beside the curves under their name.
-std::string table(const PredictOptions& options, const std::string& directory, const char* name) {
-  if (options.request.file.empty()) return directory + "/" + name;
-  return std::filesystem::path(options.request.file).replace_extension(name).string();
+/// Tables go into DIR, or beside the curves under their name; curves that nobody asked for replace no others.
+void name_files(PredictOptions& options, const std::string& directory) {
+  auto& request = options.request;
+  const auto table = [&](const char* name) {
+    return request.file.empty() ? directory + "/" + name
+                                : std::filesystem::path(request.file).replace_extension(name).string();
+  };
+  if (options.next_events) request.forecast.next_events = table("next_events.csv");
+  if (request.forecast.paths > 0) request.forecast.futures = table("futures.csv");
+  const bool tables = options.next_events || request.forecast.paths > 0;
+  if (request.file.empty() && !tables) request.file = directory + "/prediction.h5";
 }
 
 int predict(PredictOptions options) {
-  auto& forecast = options.request.forecast;
   return run_parallel([&](mpi::Communicator& world) {
     const config::Config config = read_on_rank_0(world, [&] {
       const auto archived = read_archived_config(options.directory, options.overrides);
@@ -82,8 +88,7 @@ int predict(PredictOptions options) {
     });
     for (const auto& text : options.clients)
       for (const auto c : clients_of(text, config.data.clients)) options.request.clients.push_back(c);
-    if (options.next_events) forecast.next_events = table(options, config.output.directory, "next_events.csv");
-    if (forecast.paths > 0) forecast.futures = table(options, config.output.directory, "futures.csv");
+    name_files(options, config.output.directory);
     return federation::run_prediction(config, options.request, world);
   });
 }
@@ -106,7 +111,7 @@ void add_predict(CLI::App& app, Action& chosen) {
       ->check(CLI::IsMember({"best", "last"}))
       ->capture_default_str();
   command
-      ->add_option("--out", options->request.file, "Curves, HDF5 (default: DIR/prediction.h5); tables go beside them")
+      ->add_option("--out", options->request.file, "Curves, HDF5 (default: DIR/prediction.h5, or none where a table is asked for); tables go beside them")
       ->type_name("FILE.h5")
       ->check(not_empty);
   auto& forecast = options->request.forecast;

@@ -52,9 +52,10 @@ struct Data {
     v("clock", clock, "elapsed (time since a sequence's start), calendar (file time), or by protocol",
       {"auto", "elapsed", "calendar"});
     v("split_at", split_at,
-      "where training, validation and test windows meet: halfway between neighbouring events, at the last event of the "
-      "earlier window, or by encoder (halfway without a history)",
-      {"auto", "halfway", "event"});
+      "where training, validation and test windows meet after 60 and 80 % of a sequence's events: halfway between "
+      "neighbouring events, at the last event of the earlier window, or by encoder (auto: halfway without a history); "
+      "time: after 60 and 80 % of its observed time; with 'windows' every sequence then stays, however few its events",
+      {"auto", "halfway", "event", "time"});
     v("partition", partition,
       "heterogeneous: a client sees 'types_per_client' types; homogeneous: every client sees all types kept",
       {"heterogeneous", "homogeneous"});
@@ -393,17 +394,14 @@ inline bool reads_history(const Model& model) { return reads_types(model) || mod
 /// among them, average weights.
 inline void settle(Config& config) {
   const bool own = config.federation.mode == "federated" || config.federation.mode == "local";
+  const bool chronological = config.data.protocol == "chronological";
   if (config.aggregation.divergence == "auto")
     config.aggregation.divergence = own && config.aggregation.scope != "similarity-graph" ? "kl" : "fedavg";
   if (config.data.realisation == "auto")
-    config.data.realisation = config.data.protocol == "chronological" ? "per-sequence" : "pooled";
-}
-
-/// The data's options with what depends on the encoder settled.
-inline Data data_options(const Config& config) {
-  Data data = config.data;
-  if (data.split_at == "auto") data.split_at = reads_history(config.model) ? "event" : "halfway";
-  return data;
+    config.data.realisation = chronological ? "per-sequence" : "pooled";
+  if (config.data.clock == "auto") config.data.clock = chronological ? "elapsed" : "calendar";
+  if (config.data.split_at == "auto" && chronological)
+    config.data.split_at = reads_history(config.model) ? "event" : "halfway";
 }
 
 }  // namespace fedpp::config

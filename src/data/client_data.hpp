@@ -28,15 +28,32 @@ struct ClientSequence {
   int fold = -1;                                 ///< 'population': 0..4, fold of a training list; -1 for any other
 };
 
+/// What of the files a client does not use, and why.
+struct LeftOut {
+  std::int64_t sequences = 0;        ///< with fewer than five training events of the client's types, and `timeless`
+  std::int64_t timeless = 0;         ///< sequences of several events, all at one time: no time passes in them
+  std::int64_t sequence_events = 0;  ///< events of those sequences
+  std::int64_t outside = 0;          ///< events outside their windows or the common window, or before 'drop_before'
+  std::int64_t unseen = 0;           ///< events of types that the client does not see, in sequences that it holds
+
+  LeftOut& operator+=(const LeftOut& o) {
+    sequences += o.sequences;
+    timeless += o.timeless;
+    sequence_events += o.sequence_events;
+    outside += o.outside;
+    unseen += o.unseen;
+    return *this;
+  }
+  bool operator==(const LeftOut&) const = default;
+};
+
 /// A client's private data.
 struct ClientData {
   std::int64_t id = 0;     ///< global client number
   std::vector<int> types;  ///< the types it sees
   std::vector<ClientSequence> sequences;
-  std::int64_t left_out = 0;        ///< sequences with fewer than five training events after filtering, and `timeless`
-  std::int64_t timeless = 0;        ///< sequences of several events, all at one time: no time passes in them
-  std::int64_t dropped_events = 0;  ///< events outside their windows or the common window, or before 'drop_before'
-  double tempering = 1.0;           ///< tau: power of its likelihood while the kernel is learned
+  LeftOut left_out;
+  double tempering = 1.0;  ///< tau: power of its likelihood while the kernel is learned
 };
 
 /// The map between file time and the model's clock: model = (file - origin) * scale, where the origin is the sequence's

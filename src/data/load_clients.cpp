@@ -19,9 +19,16 @@ namespace {
 
 constexpr int kFolds = 5;
 
+SplitAt split_at(const config::Data& options) {
+  return options.split_at == "time"    ? SplitAt::kTime
+         : options.split_at == "event" ? SplitAt::kEvent
+                                       : SplitAt::kHalfway;
+}
+
 /// Cuts one sequence as the client sees it and adds it. Sequences come in file order, so the result is the same whoever
 /// loads.
 void add_sequence(ClientData& client, const Plan& plan, int source, const RawSequence& raw) {
+  LeftOut& left_out = client.left_out;
   ClientSequence sequence;
   sequence.id = raw.id;
   sequence.source = source;
@@ -29,15 +36,17 @@ void add_sequence(ClientData& client, const Plan& plan, int source, const RawSeq
     if (std::find(client.types.begin(), client.types.end(), raw.types[i]) != client.types.end()) {
       sequence.times.push_back(raw.times[i]);
       sequence.history_types.push_back(raw.types[i]);
+    } else {
+      ++left_out.unseen;
     }
-  client.dropped_events += raw.dropped;
+  left_out.outside += raw.dropped;
   if (plan.options.protocol != "chronological")
-    assign_whole(sequence, plan.sources[source].role, raw.has_windows, raw.windows, plan.window, client.dropped_events);
-  else if (!cut_chronologically(sequence, raw.has_windows, raw.windows, client.dropped_events,
-                                plan.options.split_at == "event")) {
-    ++client.left_out;
+    assign_whole(sequence, plan.sources[source].role, raw.has_windows, raw.windows, plan.window, left_out.outside);
+  else if (!cut_chronologically(sequence, raw.has_windows, raw.windows, left_out.outside, split_at(plan.options))) {
+    ++left_out.sequences;
+    left_out.sequence_events += static_cast<std::int64_t>(sequence.times.size());
     if (!raw.has_windows && sequence.times.size() > 1 && sequence.times.front() == sequence.times.back())
-      ++client.timeless;
+      ++left_out.timeless;
     return;
   }
   client.sequences.push_back(std::move(sequence));
@@ -82,13 +91,15 @@ void finish_client(ClientData& client, const Plan& plan) {
   if (std::none_of(client.sequences.begin(), client.sequences.end(), trains)) {
     const std::string where = plan.one_file_a_client() ? config::expand_client(plan.options.client_files, client.id)
                                                        : plan.sources.front().path;
-    throw UserError(
-        fmt::format("{}: client {} (types {}) is left without a training sequence ({} left out with fewer than {} "
-                    "training events, {} in which no time passes): "
-                    "bring longer sequences, lower data.clients, raise data.types_per_client, or set data.partition = "
-                    "\"homogeneous\"",
-                    where, client.id, fmt::join(client.types, ", "), client.left_out - client.timeless,
-                    kFewestTrainingEvents, client.timeless));
+    const char* remedy = plan.one_file_a_client()
+                             ? "bring longer sequences, or take the file out and number the clients without it"
+                             : "bring longer sequences, lower data.clients, raise data.types_per_client, or set "
+                               "data.partition = \"homogeneous\"";
+    throw UserError(fmt::format(
+        "{}: client {} (types {}) is left without a training sequence ({} left out with fewer than {} training events, "
+        "{} in which no time passes): {}",
+        where, client.id, fmt::join(client.types, ", "), client.left_out.sequences - client.left_out.timeless,
+        kFewestTrainingEvents, client.left_out.timeless, remedy));
   }
   if (plan.options.protocol == "population") set_folds(client, plan.seed);
 }

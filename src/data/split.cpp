@@ -13,10 +13,21 @@ std::size_t after_ties(const std::vector<double>& times, std::size_t count) {
   return count;
 }
 
+/// The time after a share of the observed time.
+double after_share(const std::vector<Interval>& observed, double share) {
+  double rest = 0;
+  for (const Interval& window : observed) rest += share * (window.end - window.start);
+  for (const Interval& window : observed) {
+    if (rest <= window.end - window.start) return window.start + rest;
+    rest -= window.end - window.start;
+  }
+  return observed.back().end;
+}
+
 }  // namespace
 
 bool cut_chronologically(ClientSequence& sequence, bool has_windows, const std::vector<Interval>& windows,
-                         std::int64_t& dropped, bool at_event) {
+                         std::int64_t& outside, SplitAt split_at) {
   std::vector<double> counted;
   std::vector<Interval> observed;
   if (has_windows) {
@@ -24,7 +35,7 @@ bool cut_chronologically(ClientSequence& sequence, bool has_windows, const std::
       if (holds(windows, time))
         counted.push_back(time);
       else
-        ++dropped;
+        ++outside;
     }
     observed = windows;
   } else if (sequence.times.size() > 1) {
@@ -32,16 +43,30 @@ bool cut_chronologically(ClientSequence& sequence, bool has_windows, const std::
     if (sequence.times.front() < sequence.times.back()) observed = {{sequence.times.front(), sequence.times.back()}};
   }
   if (observed.empty()) return false;
-  const std::size_t n = counted.size();
-  const std::size_t trained = after_ties(counted, n * 6 / 10);
-  const std::size_t validated = after_ties(counted, std::max(trained, n * 8 / 10));
-  if (trained < kFewestTrainingEvents) return false;
-
   const double start = observed.front().start, end = observed.back().end;
-  auto boundary = [&](std::size_t i) {
-    return i < n ? counted[i - 1] + (at_event ? 0.0 : 0.5) * (counted[i] - counted[i - 1]) : end;
-  };
-  const double first = boundary(trained), second = boundary(validated);
+  const std::size_t n = counted.size();
+  std::size_t trained, validated;  // so many events in training, and in training and validation
+  double first, second;            // where windows meet
+  if (split_at == SplitAt::kTime) {
+    first = after_share(observed, 0.6);
+    second = after_share(observed, 0.8);
+    const auto until = [&](double time) {
+      return static_cast<std::size_t>(std::upper_bound(counted.begin(), counted.end(), time) - counted.begin());
+    };
+    trained = until(first);
+    validated = until(second);
+  } else {
+    trained = after_ties(counted, n * 6 / 10);
+    validated = after_ties(counted, std::max(trained, n * 8 / 10));
+    const auto boundary = [&](std::size_t i) {
+      if (i == 0 || i == n) return end;
+      return counted[i - 1] + (split_at == SplitAt::kEvent ? 0.0 : 0.5) * (counted[i] - counted[i - 1]);
+    };
+    first = boundary(trained);
+    second = boundary(validated);
+  }
+  const bool any_number = split_at == SplitAt::kTime && has_windows;
+  if (!any_number && trained < kFewestTrainingEvents) return false;
   if (clip(observed, start, first).empty()) return false;
   sequence.origin = start;
   sequence.events[kTrain].assign(counted.begin(), counted.begin() + trained);
@@ -54,14 +79,14 @@ bool cut_chronologically(ClientSequence& sequence, bool has_windows, const std::
 }
 
 void assign_whole(ClientSequence& sequence, Split split, bool has_windows, const std::vector<Interval>& windows,
-                  Interval common, std::int64_t& dropped) {
+                  Interval common, std::int64_t& outside) {
   sequence.windows[split] = has_windows ? clip(windows, common.start, common.end) : std::vector<Interval>{common};
   sequence.origin = sequence.windows[split].empty() ? common.start : sequence.windows[split].front().start;
   for (double time : sequence.times) {
     if (holds(sequence.windows[split], time))
       sequence.events[split].push_back(time);
     else
-      ++dropped;
+      ++outside;
   }
 }
 

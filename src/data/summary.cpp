@@ -10,9 +10,11 @@ namespace fedpp::data {
 namespace {
 
 void add_line(std::string& table, const std::string& id, const ClientSummary& s, const std::string& types) {
-  fmt::format_to(std::back_inserter(table), "{:>7} {:>8}/{:>6}/{:>6} {:>9}/{:>7}/{:>7} {:>9} {:>8} {:>8}  {}\n", id,
+  fmt::format_to(std::back_inserter(table),
+                 "{:>7} {:>8}/{:>6}/{:>6} {:>9}/{:>7}/{:>7} {:>9} {:>8} {:>7} {:>8} {:>7}  {}\n", id,
                  s.sequences[kTrain], s.sequences[kValidation], s.sequences[kTest], s.events[kTrain],
-                 s.events[kValidation], s.events[kTest], s.distinct[kTrain], s.left_out, s.dropped_events, types);
+                 s.events[kValidation], s.events[kTest], s.distinct[kTrain], s.left_out.sequences,
+                 s.left_out.sequence_events, s.left_out.outside, s.left_out.unseen, types);
 }
 
 }  // namespace
@@ -22,7 +24,6 @@ ClientSummary summarise(const ClientData& client) {
   summary.id = client.id;
   summary.types = client.types;
   summary.left_out = client.left_out;
-  summary.dropped_events = client.dropped_events;
   for (Split split : {kTrain, kValidation, kTest}) {
     std::vector<double> times;
     for (const ClientSequence& sequence : client.sequences) {
@@ -37,9 +38,9 @@ ClientSummary summarise(const ClientData& client) {
 }
 
 std::string summary_table(const std::vector<ClientSummary>& summaries) {
-  std::string table =
-      fmt::format("{:>7} {:>8}/{:>6}/{:>6} {:>9}/{:>7}/{:>7} {:>9} {:>8} {:>8}  {}\n", "client", "seq.train", "valid",
-                  "test", "ev.train", "valid", "test", "distinct", "left out", "dropped", "types");
+  std::string table = fmt::format("{:>7} {:>8}/{:>6}/{:>6} {:>9}/{:>7}/{:>7} {:>9} {:>8} {:>7} {:>8} {:>7}  {}\n",
+                                  "client", "seq.train", "valid", "test", "ev.train", "valid", "test", "distinct",
+                                  "left out", "events", "outside", "unseen", "types");
   ClientSummary total;
   for (const ClientSummary& s : summaries) {
     for (int split = 0; split < 3; ++split) {
@@ -48,7 +49,6 @@ std::string summary_table(const std::vector<ClientSummary>& summaries) {
       total.distinct[split] += s.distinct[split];
     }
     total.left_out += s.left_out;
-    total.dropped_events += s.dropped_events;
     add_line(table, std::to_string(s.id), s, fmt::format("{}", fmt::join(s.types, ",")));
   }
   add_line(table, "all", total, "");

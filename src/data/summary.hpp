@@ -17,8 +17,7 @@ struct ClientSummary {
   std::array<std::int64_t, 3> sequences{};  ///< observed in the split
   std::array<std::int64_t, 3> events{};
   std::array<std::int64_t, 3> distinct{};  ///< distinct times within the client on the pooled clock of the file (1.9)
-  std::int64_t left_out = 0;
-  std::int64_t dropped_events = 0;
+  LeftOut left_out;
 };
 
 ClientSummary summarise(const ClientData& client);

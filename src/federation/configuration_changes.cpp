@@ -45,6 +45,10 @@ std::string archive(const config::Config& config) { return config::to_json(confi
 std::vector<ConfigurationChange> changes_since(const std::string& archived, const config::Config& config) {
   const auto then = nlohmann::ordered_json::parse(archived);
   const auto now = config::to_json(config), defaults = config::to_json(config::Config{});
+  config::Config early = config;  // earlier versions kept "auto" where settle() now says what it means
+  early.data.clock = early.data.split_at = "auto";
+  config::settle(early);
+  const auto settled = config::to_json(early);
   std::vector<ConfigurationChange> changes;
   for (const auto& [section, keys] : now.items())
     for (const auto& [key, value] : keys.items()) {
@@ -53,7 +57,8 @@ std::vector<ConfigurationChange> changes_since(const std::string& archived, cons
       const auto* before = find(then, section, key);
       if (!before && !binding) continue;  // older versions did not keep these
       if (!before) before = find(defaults, section, key);
-      if (*before != value)
+      const bool same = *before == value || (*before == "auto" && *find(settled, section, key) == value);
+      if (!same)
         changes.push_back({name, value.dump(), before->dump(), binding, binding && is_shape(name, value, *before)});
     }
   for (const auto& [section, keys] : then.items())

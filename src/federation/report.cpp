@@ -97,12 +97,17 @@ std::string describe(Session& session) {
       c.aggregation.divergence == "fedavg" ? "kl" : c.aggregation.divergence,  // averaging has no divergence of its own
       c.federation.mode == "local" ? "none (local only)" : c.aggregation.divergence);
   if (!session.hostile().empty()) text += "\n" + describe_attack(session);
-  const auto left_out = [](std::int64_t count, const std::string& noun, const char* which) {
+  const auto& out = session.left_out();
+  const auto left_out = [](std::int64_t count, const std::string& noun, const std::string& which) {
     return count == 0 ? "" : fmt::format("\n{} {} {} left out", counted(count, noun), which, count == 1 ? "is" : "are");
   };
-  text += left_out(session.left_out() - session.timeless(), "sequence", "with fewer than five training events");
-  text += left_out(session.timeless(), "sequence", "in which no time passes");
-  text += left_out(session.dropped_events(), "event",
+  text += left_out(out.sequences - out.timeless, "sequence", "with fewer than five training events");
+  text += left_out(out.timeless, "sequence", "in which no time passes");
+  text += left_out(out.sequence_events, "event", "of these sequences");
+  text += left_out(out.unseen, "event",
+                   fmt::format("of types that the client does not see (data.types_per_client = {}, data.partition)",
+                               c.data.types_per_client));
+  text += left_out(out.outside, "event",
                    c.data.drop ? "before data.drop_before or outside the windows" : "outside the windows");
   if (const auto unseen = data::to_text(data::unseen_types(session.plan())); !unseen.empty()) text += "\n" + unseen;
   if (scores_training_data(c.data)) text += "\ndata.test names training files: the scores are not of held-out events";
@@ -255,8 +260,7 @@ std::string count_clients(const std::vector<std::int64_t>& clients) {
 }  // namespace
 
 int run_prediction(const config::Config& config, const PredictionRequest& request, mpi::Communicator& world) {
-  const std::string path = request.file.empty() ? config.output.directory + "/prediction.h5" : request.file;
-  check_result(world, config, path, ".h5");
+  if (!request.file.empty()) check_result(world, config, request.file, ".h5");
   for (const auto& file : {request.forecast.next_events, request.forecast.futures})
     if (!file.empty()) check_result(world, config, file, ".csv");
   const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
@@ -277,8 +281,10 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
   const auto past = sequences_past(session, forecast_clients, request.forecast);
   const RunState state = read_checkpoint(session, header, ReadFor::kResults);
   const auto& theta = select_state(session, state, request.state == "best");
-  as_the_machines_fault([&] { write_curves(session, theta, clients, {}, {}, path); });
-  if (world.is_root()) fmt::print("Intensities of {} written to {}\n", count_clients(clients), path);
+  if (!request.file.empty()) {
+    as_the_machines_fault([&] { write_curves(session, theta, clients, {}, {}, request.file); });
+    if (world.is_root()) fmt::print("Intensities of {} written to {}\n", count_clients(clients), request.file);
+  }
   if (!forecast) return 0;
   std::int64_t cut = 0;
   as_the_machines_fault([&] { cut = write_forecast(session, theta, forecast_clients, request.forecast); });

@@ -49,7 +49,7 @@ int run_evaluation(const config::Config& config, const EvaluationRequest& reques
 struct PredictionRequest {
   std::vector<std::int64_t> clients;  ///< empty: the first evaluation.curve_clients, and all for the forecast
   std::string state = "best";         ///< or "last"
-  std::string file;                   ///< "": prediction.h5 in output.directory
+  std::string file;                   ///< of the curves; "": none
   ForecastRequest forecast;
 };
 int run_prediction(const config::Config& config, const PredictionRequest& request, mpi::Communicator& world);

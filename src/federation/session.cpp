@@ -38,7 +38,7 @@ Session::Session(const config::Config& config, mpi::Communicator& world, const s
     : config_(config), world_(world), hostile_(hostile_clients(config)), placement_(std::vector<double>(1, 0.0), 1) {
   share_devices(world);
   // 1. Who holds what: the same on every rank.
-  mpi::together(world, [&] { plan_ = data::make_plan(config::data_options(config), config.model.window, seed()); });
+  mpi::together(world, [&] { plan_ = data::make_plan(config.data, config.model.window, seed()); });
   placement_ = mpi::Placement(costs_of_files(plan_), world.size());
 
   // 2. The clock and the common window, from what each rank's clients know.
@@ -83,14 +83,12 @@ model::Embedding Session::load(const std::optional<data::InputScale>& trained) {
       if (hostile(client.id)) data::replace_events(client, config_.attack.strength, seed());
   if (rules_.history) rules_.gaps = trained ? trained->gaps : gap_scale(clients);
   model::Embedding embedding;
-  left_out_ = timeless_ = dropped_events_ = 0;
+  left_out_ = {};
   mpi::together(world_, [&] {  // a mistake in one client's data ends all ranks with its text
     embedding = model::make_embedding(config_.model, plan_.clock, rules_.gaps, types_);
     for (auto& client : clients) {
       client.tempering = data::tempering(client, plan_.clock, config_.model);
       left_out_ += client.left_out;
-      timeless_ += client.timeless;
-      dropped_events_ += client.dropped_events;
       auto model = model::make_client(client.id, embedding, data::training_realisations(client, rules_),
                                       config_.model.inducing, client.tempering);
       model::mini_batches(model, config_.training);  // too many are said here, by all ranks at once
@@ -98,9 +96,9 @@ model::Embedding Session::load(const std::optional<data::InputScale>& trained) {
       owned_.push_back({std::move(client), std::move(model)});
     }
   });
-  left_out_ = world_.allreduce(left_out_, mpi::Op::sum, "extents");
-  timeless_ = world_.allreduce(timeless_, mpi::Op::sum, "extents");
-  dropped_events_ = world_.allreduce(dropped_events_, mpi::Op::sum, "extents");
+  for (auto* count :
+       {&left_out_.sequences, &left_out_.timeless, &left_out_.sequence_events, &left_out_.outside, &left_out_.unseen})
+    *count = world_.allreduce(*count, mpi::Op::sum, "extents");
   return embedding;
 }
 

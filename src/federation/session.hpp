@@ -49,9 +49,7 @@ class Session {
   evaluation::Protocol protocol() const { return evaluation::protocol_from_name(config_.data.protocol); }
   /// P.
   std::size_t parameters() const { return initial_prior_.mean.size(); }
-  std::int64_t left_out() const { return left_out_; }  ///< sequences left out of all clients, over all ranks
-  std::int64_t timeless() const { return timeless_; }  ///< of them, data::ClientData::timeless
-  std::int64_t dropped_events() const { return dropped_events_; }  ///< data::ClientData::dropped_events of all clients
+  const data::LeftOut& left_out() const { return left_out_; }  ///< of all clients, over all ranks
 
   /// Collective. values[c * each + k] of all clients on every rank, from the owners' values (ascending clients). Bits
   /// are kept: every entry has one owner, so the sum of bit patterns is a copy.
@@ -77,7 +75,7 @@ class Session {
   std::vector<OwnedClient> owned_;
   std::map<std::int64_t, std::size_t> index_;
   model::WeightPosterior initial_prior_;
-  std::int64_t left_out_ = 0, timeless_ = 0, dropped_events_ = 0;
+  data::LeftOut left_out_;
 };
 
 }  // namespace fedpp::federation

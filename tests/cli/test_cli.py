@@ -91,7 +91,9 @@ class Config(Case):
         defaults = self.succeeds("config", env=NO_START)
         self.write("run.toml", defaults.replace("train = []", 'train = ["/data/a.csv"]'))
         again = self.succeeds("config", "run.toml", env=NO_START)
-        settled = defaults.replace('realisation = "auto"', 'realisation = "per-sequence"').replace('divergence = "auto"', 'divergence = "kl"')
+        settled = defaults
+        for key, word in [("realisation", "per-sequence"), ("clock", "elapsed"), ("split_at", "halfway"), ("divergence", "kl")]:
+            settled = settled.replace(f'\n{key} = "auto"', f'\n{key} = "{word}"')
         self.assertEqual(again.replace('train = ["/data/a.csv"]', "train = []"), settled)
 
     def test_shows_overrides(self):

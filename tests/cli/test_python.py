@@ -67,7 +67,7 @@ class Finished(program.Case):
                 read()
         with self.assertRaisesRegex(LookupError, "no curve of client 2, but of: 0.*--clients 2"):
             run.curves(2)
-        for command in [["predict", "out", "--clients", "1,2", "--next-events", "--futures", "2", "--horizon", "5"], ["evaluate", "out"]]:
+        for command in [["predict", "out", "--clients", "1,2"], ["predict", "out", "--clients", "1,2", "--next-events", "--futures", "2", "--horizon", "5"], ["evaluate", "out"]]:
             result = self.start(self.on_ranks(2, *command))
             self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(run.curves(2, source="prediction.h5")["median"].shape, (30,))

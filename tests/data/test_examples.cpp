@@ -25,7 +25,7 @@ TEST(Example, NycTaxi) {
     EXPECT_EQ(summary.sequences[kTrain] + summary.sequences[kValidation], 23);
     EXPECT_EQ(summary.sequences[kTest], 8);
     EXPECT_GT(summary.events[kTest], 20);
-    EXPECT_EQ(summary.dropped_events, 0);
+    EXPECT_EQ(summary.left_out.outside, 0);
     learned += summary.events[kTrain] + summary.events[kValidation];
     tested += summary.events[kTest];
     const auto whole = final_realisations(client, realisation_rules(plan, config.model));

@@ -26,8 +26,8 @@ ClientData example() {
       sequence.history_types.push_back(i % 3);
       t += std::floor(5 * random.uniform()) / 8;  // multiples of 1/8: ties are exact
     }
-    std::int64_t dropped = 0;
-    if (cut_chronologically(sequence, false, {}, dropped, /*at_event=*/true)) client.sequences.push_back(sequence);
+    std::int64_t outside = 0;
+    if (cut_chronologically(sequence, false, {}, outside, SplitAt::kEvent)) client.sequences.push_back(sequence);
   }
   return client;
 }

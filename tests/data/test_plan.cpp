@@ -62,8 +62,7 @@ config::Data population(const Folder& folder) {
 }
 
 bool equal(const ClientData& a, const ClientData& b) {
-  if (a.id != b.id || a.types != b.types || a.left_out != b.left_out || a.dropped_events != b.dropped_events ||
-      a.sequences.size() != b.sequences.size())
+  if (a.id != b.id || a.types != b.types || a.left_out != b.left_out || a.sequences.size() != b.sequences.size())
     return false;
   for (std::size_t i = 0; i < a.sequences.size(); ++i) {
     const auto &x = a.sequences[i], &y = b.sequences[i];
@@ -240,7 +239,7 @@ TEST(PlanPopulation, DroppedEventsLeaveExposedLists) {
   EXPECT_TRUE(client.sequences[1].events[kTrain].empty() && client.sequences[1].events[kValidation].empty());
   EXPECT_EQ(client.sequences[3].windows[kTest].size(), 1u);
   EXPECT_EQ(client.sequences[4].events[kTest], (std::vector<double>{5}));
-  EXPECT_EQ(client.dropped_events, 5);
+  EXPECT_EQ(client.left_out.outside, 5);
 }
 
 TEST(PlanPopulation, LeaveOutTypesRenumbersTheWheel) {
@@ -321,7 +320,7 @@ TEST(PlanChronological, WholeSequencesGoRoundAllClients) {
       EXPECT_EQ(s.events[kTrain].size() + s.events[kValidation].size() + s.events[kTest].size(), seen.size() - 1);
     }
     EXPECT_EQ(next, client.sequences.size());
-    EXPECT_EQ(client.left_out, static_cast<std::int64_t>(plan.holdings[client.id].size() - next));
+    EXPECT_EQ(client.left_out.sequences, static_cast<std::int64_t>(plan.holdings[client.id].size() - next));
   }
 }
 

@@ -27,8 +27,8 @@ ClientData tied_client(int sequences = 30) {
       sequence.times.push_back(t);
       t += std::floor(6 * random.uniform()) / 8;  // multiples of 1/8: ties are exact
     }
-    std::int64_t dropped = 0;
-    if (cut_chronologically(sequence, false, {}, dropped)) client.sequences.push_back(sequence);
+    std::int64_t outside = 0;
+    if (cut_chronologically(sequence, false, {}, outside, SplitAt::kHalfway)) client.sequences.push_back(sequence);
   }
   return client;
 }

@@ -102,7 +102,7 @@ TEST(ReferenceCounts, TaobaoChronologicalHoldsEverySequenceOnce) {
   options.test = {shared("taobao/test.csv.gz")};
   std::int64_t sequences = 0;
   for (const ClientData& client : load_all(planned(options))) {
-    EXPECT_EQ(static_cast<std::int64_t>(client.sequences.size()) + client.left_out, 100);
+    EXPECT_EQ(static_cast<std::int64_t>(client.sequences.size()) + client.left_out.sequences, 100);
     sequences += static_cast<std::int64_t>(client.sequences.size());
   }
   EXPECT_GT(sequences, 0);

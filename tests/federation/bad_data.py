@@ -39,7 +39,7 @@ class BadData(Run):
         self.write("run.toml", settings())
         said = self.start(self.on_ranks(2, "train", "run.toml", "--out", "out"))
         self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
-        self.assertIn("\n1 sequence with fewer than five training events is left out\n1 sequence in which no time passes is left out\n",
+        self.assertIn("\n1 sequence with fewer than five training events is left out\n1 sequence in which no time passes is left out\n19 events of these sequences are left out\n",
                       said.stdout + said.stderr)
 
     def test_client_without_sequences(self):
