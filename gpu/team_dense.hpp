@@ -161,8 +161,8 @@ struct TeamDense {
         block.template add<3>(3 * apart, k, step_a, step_b);
       } else if constexpr (half == Half::kTransposedFactor) {  // row i of A begins at its diagonal
         block.template add<0>(u, k, step_a, step_b);
-      } else if constexpr (half == Half::kResult) {  // rows above all of the block's columns are not asked for
-        while (first < kRows && u + first * apart < column) ++first;
+      } else if constexpr (half == Half::kResult) {
+        first = column / apart;  // rows above all of the block's columns are not asked for; the same for a warp's threads
         if (first == 0) block.template add<0>(0, k, step_a, step_b);
         if (first == 1) block.template add<1>(0, k, step_a, step_b);
         if (first == 2) block.template add<2>(0, k, step_a, step_b);
