@@ -83,7 +83,10 @@ int predict(PredictOptions options) {
     for (const auto& text : options.clients)
       for (const auto c : clients_of(text, config.data.clients)) options.request.clients.push_back(c);
     if (options.next_events) forecast.next_events = table(options, config.output.directory, "next_events.csv");
-    if (forecast.paths > 0) forecast.futures = table(options, config.output.directory, "futures.csv");
+    if (forecast.paths > 0) {
+      forecast.futures = table(options, config.output.directory, "futures.csv");
+      forecast.futures_summary = table(options, config.output.directory, "futures_summary.csv");
+    }
     return federation::run_prediction(config, options.request, world);
   });
 }
@@ -115,7 +118,8 @@ void add_predict(CLI::App& app, Action& chosen) {
                     "FILE.h5: FILE.next_events.csv)");
   command
       ->add_option("--futures", forecast.paths,
-                   "Draw N futures of every sequence, to DIR/futures.csv (--out FILE.h5: FILE.futures.csv)")
+                   "Draw N futures of every sequence, to DIR/futures.csv, and how many events they have, to "
+                   "DIR/futures_summary.csv (--out FILE.h5: FILE.futures.csv, FILE.futures_summary.csv)")
       ->type_name("N");
   command->add_option("--until", forecast.until, "Futures end at time T of the file")->type_name("T");
   command->add_option("--horizon", forecast.horizon, "Futures end H after their sequence's end")->type_name("H");

@@ -257,7 +257,7 @@ std::string count_clients(const std::vector<std::int64_t>& clients) {
 int run_prediction(const config::Config& config, const PredictionRequest& request, mpi::Communicator& world) {
   const std::string path = request.file.empty() ? config.output.directory + "/prediction.h5" : request.file;
   check_result(world, config, path, ".h5");
-  for (const auto& file : {request.forecast.next_events, request.forecast.futures})
+  for (const auto& file : {request.forecast.next_events, request.forecast.futures, request.forecast.futures_summary})
     if (!file.empty()) check_result(world, config, file, ".csv");
   const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
   const auto header = read_header(newest_checkpoint_of(config, world), ReadFor::kResults, world);
@@ -284,7 +284,8 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
   as_the_machines_fault([&] { cut = write_forecast(session, theta, forecast_clients, request.forecast); });
   if (!world.is_root()) return 0;
   for (const auto& [what, file] :
-       {std::pair{"Next events", request.forecast.next_events}, std::pair{"Futures", request.forecast.futures}})
+       {std::pair{"Next events", request.forecast.next_events}, std::pair{"Futures", request.forecast.futures},
+        std::pair{"Numbers of events in the futures", request.forecast.futures_summary}})
     if (!file.empty()) fmt::print("{} of {} written to {}\n", what, count_clients(forecast_clients), file);
   if (past > 0)
     fmt::print("{} sequence{} observed until --until {} or longer: no futures\n", past, past == 1 ? " is" : "s are",

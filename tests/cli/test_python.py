@@ -57,11 +57,10 @@ class Finished(program.Case):
         self.assertEqual(run.scores()["fedpp"][1].shape, (3,))
 
     def test_what_predict_and_evaluate_wrote(self):
-        self.write("run.toml", (self.folder / "run.toml").read_text().replace('clock = "calendar"\n', "").replace('time_origin = "2019-03-01"\n', "")
-                   + "curve_clients = 1\n")
+        self.write("run.toml", (self.folder / "run.toml").read_text().replace('clock = "calendar"\n', "") + "curve_clients = 1\n")
         self.train()
         run = fedpp.Run(self.folder / "out")
-        for read, command in [(lambda: run.next_events, "--next-events"), (lambda: run.futures, "--futures"), (lambda: run.evaluation, "fedpp evaluate"),
+        for read, command in [(lambda: run.next_events, "--next-events"), (lambda: run.futures, "--futures"), (lambda: run.futures_summary, "--futures"), (lambda: run.evaluation, "fedpp evaluate"),
                               (lambda: run.curves(2, "prediction.h5"), "fedpp predict")]:
             with self.assertRaisesRegex(FileNotFoundError, command):
                 read()
@@ -75,7 +74,11 @@ class Finished(program.Case):
         self.assertEqual(set(table["client"].tolist()), {1, 2})
         self.assertTrue((table["q50"] > table["observed_until"]).all())
         self.assertEqual(table["sequence"].dtype.kind, "i")
+        in_days = (table["expected_date"] - np.datetime64("2019-03-01")) / np.timedelta64(1, "D")
+        np.testing.assert_allclose(in_days, table["expected"], atol=1.01 / 86400)
+        self.assertTrue((in_days <= table["expected"]).all())
         self.assertTrue((run.futures["time"] > table["observed_until"].min()).all())
+        self.assertEqual(run.futures_summary["futures"].tolist(), [2] * len(table["client"]))
         self.assertEqual(len(run.evaluation["scores"]["models"][0]["per_client"]), 3)
         result = self.start([sys.executable, SOURCE / "scripts/plot.py", "out", "--dpi", "40", "--prediction"])
         self.assertEqual(result.returncode, 0, result.stderr)
