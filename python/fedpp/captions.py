@@ -23,8 +23,11 @@ def intensities(result, h5):
     if any("histogram_rate" in curve for curve in curves):
         text += ", beside a plain histogram of the same events"
     if any("train_events" in curve for curve in curves):
-        return text + ". Ticks below are event times, those for training above those for the test: evaluation.curve_events wrote them, so this page holds data of clients."
-    text += ". Event times are not written: only evaluation.curve_events = true does that."
+        text += ". Ticks below are event times, a row each for training, validation and test: evaluation.curve_events wrote them, so this page holds data of clients."
+        if any("train_ends" in curve for curve in curves):
+            text += " Shaded: past the training windows, darker past those for validation; where a curve is of several sequences, the more of them are past, the darker."
+        return text
+    text += ". Event times are not written, nor where training windows end: only evaluation.curve_events = true does that."
     if ((result.get("config") or {}).get("model") or {}).get("encoder") in HISTORY:
         text += " But the curves of this encoder jump at each event of the sequence shown, so they tell them to whoever looks."
     return text

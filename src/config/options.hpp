@@ -306,8 +306,8 @@ struct Evaluation {
     v("curve_points", curve_points, "points of the intensity curves in result.h5", between(2, 1e6));
     v("curve_clients", curve_clients, "clients whose curves are written", at_least(0));
     v("curve_events", curve_events,
-      "write those clients' event times beside their curves, as ticks of the figures: they then leave the client (the "
-      "curves of decay, lstm and attention show them anyhow: docs/trust.md)");
+      "write those clients' event times and the ends of their windows beside their curves, for the figures: they then "
+      "leave the client (the curves of decay, lstm and attention show them anyhow: docs/trust.md)");
     v("trivial_models", trivial_models, "score the trivial models beside ours");
     v("next_event", next_event,
       "'chronological': errors of the next event's time on validation and test, one step ahead");

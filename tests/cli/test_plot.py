@@ -116,6 +116,9 @@ class Plot(program.Case):
             group["histogram_rate"] = [9.0] + 49 * [1.0]
             figure = self.drawn(figures.intensities({}, file))
             self.assertEqual(labels(figure)[-2:], ["histogram", figures.ABOVE])
+            group["train_ends"], group["validation_ends"] = [1.0], [1.5]
+            header = self.drawn(figures.intensities({}, file)).subfigs[0]  # as many keys as there can be
+            self.assertFalse(header.texts[0].get_window_extent().overlaps(header.legends[0].get_window_extent()))
             marks = [line for line in figure.axes[0].lines if line.get_label() == figures.ABOVE]
             np.testing.assert_allclose(marks[0].get_xdata(), [0.02])
             self.assertIn("histogram", captions.caption("intensities", {}, file))
@@ -161,6 +164,33 @@ class Plot(program.Case):
             told = {encoder: captions.caption("intensities", {"config": {"model": {"encoder": encoder}}}, file) for encoder in ["decay", "rbf"]}
         self.assertIn("jump at each event", told["decay"])
         self.assertNotIn("jump at each event", told["rbf"])
+
+    def test_where_the_windows_meet_is_marked(self):
+        with h5py.File(self.folder / "out/result.h5", "a") as file:
+            group = file["curves/client_000000"]
+            self.assertEqual(self.drawn(figures.intensities({}, file)).findobj(matplotlib.collections.QuadMesh), [])
+            group["time"][...] = [0.0, 1.0, 2.0]
+            group["validation_events"], group["train_ends"], group["validation_ends"] = [1.1, 1.2], [1.0], [1.25]
+            curve, strip = self.drawn(figures.intensities({}, file)).axes
+            self.assertEqual([label.get_text() for label in strip.get_yticklabels()], ["test (1)", "validation (2)", "train (1)"])
+            self.assertEqual(self.shading(curve), ([0, 1, 1.25, 2], [0, 0.5, 1]))
+            self.assertEqual(self.shading(strip), self.shading(curve))
+            self.assertEqual([line.get_xdata()[0] for line in curve.lines[-2:]], [1.0, 1.25])
+            self.assertIn("Shaded", captions.caption("intensities", {}, file))
+            del group["train_ends"], group["validation_ends"]  # two sequences laid over each other
+            group["train_ends"], group["validation_ends"] = [0.5, 1.0], [1.0, 1.5]
+            self.assertEqual(self.shading(self.drawn(figures.intensities({}, file)).axes[0]), ([0, 0.5, 1, 1.5, 2], [0, 0.25, 0.75, 1]))
+            data = {"time_origin": "2019-03-01", "time_unit": "day"}
+            group.attrs["clock"] = "calendar"
+            strip = self.drawn(figures.intensities({"config": {"data": data}}, file)).axes[1]
+            self.assertEqual(strip.get_xlabel(), "date")  # of no time zone that anybody named
+            np.testing.assert_allclose(self.shading(strip)[0], matplotlib.dates.date2num(np.datetime64("2019-03-01")) + np.array([0, 0.5, 1, 1.5, 2]))
+
+    @staticmethod
+    def shading(axis):
+        """Edges and darkness behind a panel."""
+        mesh = axis.findobj(matplotlib.collections.QuadMesh)[0]
+        return mesh.get_coordinates()[0, :, 0].tolist(), mesh.get_array().ravel().tolist()
 
     def test_the_legend_hides_no_round(self):
         figure = self.drawn(figures.convergence({"rounds": ROUNDS, "best_round": 5}, None))

@@ -124,8 +124,12 @@ class Finished(program.Case):
         self.train("--resume", "--set", "evaluation.curve_events=true")
         self.predict()
         for name in ["result.h5", "prediction.h5"]:
-            self.assertEqual(len(self.event_arrays(name)), 2 * 3, name)
-        self.assertGreater(len(run.curves(0)["train_events"]), 0)
+            self.assertEqual(len(self.event_arrays(name)), 5 * 3, name)
+        curves = run.curves(0)
+        events = [curves[f"{split}_events"] for split in ("train", "validation", "test")]
+        self.assertEqual([len(times) for times in events], [13, 5, 5])  # of 24, the first of which is conditioned on
+        for name, before, after in [("train_ends", *events[:2]), ("validation_ends", *events[1:])]:
+            np.testing.assert_allclose(curves[name], [(before[-1] + after[0]) / 2])  # data.split_at: halfway
         self.report("out")
         page = (self.folder / "out/report.html").read_text()
         self.assertIn("this page holds data of clients", page)
@@ -138,7 +142,7 @@ class Finished(program.Case):
     def event_arrays(self, name):
         found = []
         with h5py.File(self.folder / "out" / name) as file:
-            file.visit(lambda path: found.append(path) if path.endswith("_events") else None)
+            file.visit(lambda path: found.append(path) if path.endswith(("_events", "_ends")) else None)
         return found
 
     def test_the_scores_that_count_in_an_attack_are_the_honest_clients(self):
