@@ -1,5 +1,9 @@
 """What a colleague who was not there has to know to read a figure: a title and a few sentences, by what the run holds."""
 
+import math
+
+from .scores import client_distances, ks_limit
+
 ALIKE = 0.9  # mean similarity between communities above which they need not mean anything, as 'fedpp train' says it
 
 HISTORY = ("decay", "lstm", "attention")  # encoders that see a sequence's past
@@ -33,14 +37,29 @@ def intensities(result, h5):
     return text
 
 
+def calibration(result, h5):
+    text = ("If the model were right, the test events, measured in units of the expected number of events, would be one apart on average "
+            "and exponentially distributed. The curves should follow the dashed line")
+    summary = result.get("calibration") or {}
+    limit = ks_limit(summary.get("increments"))
+    if summary.get("ks") is None or math.isnan(limit):
+        return text + "."
+    text += (f", and would stay within the grey band in 95 % of cases. They stray by {summary['ks']:.3f} at most (the Kolmogorov-Smirnov distance), which is "
+             f"{'more than chance explains' if summary['ks'] > limit else 'no more than chance would give'}: the band is {limit:.3f} wide on either side, "
+             f"for {summary['increments']:,} increments.")
+    known = [(ks, its) for _, ks, its in client_distances(summary) if math.isfinite(its)]
+    if known:
+        text += (f" Of {len(known)} clients {sum(ks > its for ks, its in known)} are beyond their own bands (5 % would be by chance), which are wide where events are few.")
+    return text + " What follows a window's last event is not counted; with few events a window that favours short increments, and lets a true model look worse."
+
+
 CAPTIONS = {
     "convergence": ("Convergence", "Above: how much better than a constant rate the clients' models explain their training events, each client at its latest "
                     "participation. Below: the score on held-out events between rounds, by which the best round is chosen."),
     "intensities": ("Intensities", intensities),
     "scores": ("Scores of the clients", "Log-likelihood per test event of every client: further right is better. Coloured bars lead from the best of the simple "
                "models to ours: blue where ours is better, red where it is not."),
-    "calibration": ("Calibration", "If the model were right, the test events, measured in units of the expected number of events, would be one apart on average "
-                    "and exponentially distributed. The curves should follow the dashed line."),
+    "calibration": ("Calibration", calibration),
     "phases": ("Where the time went", "Seconds of each phase on the slowest rank, since this start of the run: a run that was resumed has had others."),
     "communication": ("What left the ranks", "Counted inside the communication layer: each message once, by what it carried; by kind since this start of the run "
                       "alone, which may have been resumed. Rounds exchange no event times. Files are not counted: checkpoints hold every client's latent functions."),

@@ -151,7 +151,8 @@ Scores score_states(Session& session, const RunState& state, bool best) {
   scores.json["state"] = best && state.stopping.best_round >= 0 ? "best" : "last";
   scores.uniforms = result.uniforms;
   nlohmann::json clients = nlohmann::json::array();
-  for (std::size_t c = 0; c < result.ks.size(); ++c) clients.push_back({{"client", c}, {"ks", result.ks[c]}});
+  for (std::size_t c = 0; c < result.ks.size(); ++c)
+    clients.push_back({{"client", c}, {"ks", result.ks[c]}, {"increments", result.increments[c]}});
   std::int64_t increments = 0, below = 0;
   for (const auto count : result.uniforms) increments += count;
   double ks = increments > 0 ? 0 : std::nan("");

@@ -192,6 +192,36 @@ class Plot(program.Case):
         mesh = axis.findobj(matplotlib.collections.QuadMesh)[0]
         return mesh.get_coordinates()[0, :, 0].tolist(), mesh.get_array().ravel().tolist()
 
+    def calibrated(self, ks, **more):
+        """A result with a KS distance of 400 increments, and result.h5 with their quantiles."""
+        with h5py.File(self.folder / "out/result.h5", "a") as file:
+            if "calibration" not in file:
+                file["calibration/observed"], file["calibration/expected"] = [0.2, 1.0, 3.0], [0.25, 1.1, 2.9]
+        return {"calibration": {"ks": ks, "increments": 400, "clients": [{"client": 0, "ks": 0.3, "increments": 16}, {"client": 1, "ks": 0.2, "increments": 100},
+                                                                         {"client": 2, "ks": None, "increments": 0}], **more}}
+
+    def test_a_ks_distance_is_compared_with_chance(self):
+        for ks, word, words in [(0.06, "within", "no more than chance would give"), (0.08, "beyond", "more than chance explains")]:
+            result = self.calibrated(ks)
+            with h5py.File(self.folder / "out/result.h5") as file:
+                figure = self.drawn(figures.calibration(result, file))
+                caption = captions.caption("calibration", result, file)
+            _, probabilities, clients = figure.axes
+            self.assertIn(f"KS distance {ks:.3f}, {word} chance", probabilities.get_title(loc="left"))
+            self.assertIn("± 0.068", probabilities.get_legend().get_texts()[0].get_text())
+            band = probabilities.collections[0].get_paths()[0].vertices
+            self.assertAlmostEqual(band[np.isclose(band[:, 0], 0.5), 1].max(), 0.5 + 1.358 / 20)
+            self.assertIn(words, caption)
+            self.assertIn("Of 2 clients 1 are beyond", caption)
+            self.assertEqual([round(bar.get_width(), 4) for bar in clients.patches], [0.1358, 0.3395])
+            self.assertIn("1 of 2 beyond chance", clients.get_title(loc="left"))
+
+    def test_calibration_of_an_older_run_has_no_bands_of_clients(self):
+        result = self.calibrated(0.06, clients=[{"client": 0, "ks": 0.3}, {"client": 1, "ks": 0.2}])
+        with h5py.File(self.folder / "out/result.h5") as file:
+            self.assertEqual(self.drawn(figures.calibration(result, file)).axes[2].get_title(loc="left"), "By client")
+            self.assertNotIn("beyond their own bands", captions.caption("calibration", result, file))
+
     def test_the_legend_hides_no_round(self):
         figure = self.drawn(figures.convergence({"rounds": ROUNDS, "best_round": 5}, None))
         legend = figure.axes[-1].get_legend().get_window_extent()
