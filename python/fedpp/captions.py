@@ -65,6 +65,7 @@ CAPTIONS = {
                       "alone, which may have been resumed. Rounds exchange no event times. Files are not counted: checkpoints hold every client's latent functions."),
     "communities": ("Communities", "Which clients learn from each other under personalised aggregation, round by round: clients of one colour in a column share a prior. Grey: not in the graph."),
     "graph": ("Client graph", graph),
+    "next_events": ("Next events", "When each sequence goes on, from the end of its observation, as 'fedpp predict --next-events' wrote it last: from the run's state at that time."),
     "starts": ("Starts", "Where participants' local epochs start between the prior that they received (0) and their own posterior (1): one point a participant."),
 }
 

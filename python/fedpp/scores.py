@@ -13,6 +13,15 @@ def headline_without(model, clients):
     kept = [c for c in model["per_client"] if c["client"] not in clients and c["headline"] is not None]
     events = sum(c["events"] for c in kept)
     return sum(c["headline"] * c["events"] for c in kept) / events if events else math.nan
+
+
+def clients_above(ours, other, clients):
+    """On how many clients but these `ours` has the higher headline, and of how many with one; a rival's null is minus infinity where ours is a number."""
+    theirs = {c["client"]: c["headline"] for c in other["per_client"]}
+    kept = [c for c in ours["per_client"] if c["client"] not in clients and c["headline"] is not None]
+    return sum(theirs[c["client"]] is None or c["headline"] > theirs[c["client"]] for c in kept), len(kept)
+
+
 def ks_limit(increments):
     """What the Kolmogorov-Smirnov distance of so many increments stays below in 95 % of cases under the true model (src/evaluation/calibration.hpp)."""
     return 1.358 / math.sqrt(increments) if increments else math.nan

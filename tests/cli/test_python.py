@@ -111,6 +111,34 @@ class Finished(program.Case):
         self.report("out", "--out", "again.html")
         self.assertTrue((self.folder / "again.html").exists())
 
+    def test_the_page_shows_forecasts_once_there_are_some(self):
+        self.train()
+        self.report("out")
+        page = (self.folder / "out/report.html").read_text()
+        absent = html.unescape(re.search("Not shown: (.*?)</p>", page).group(1))
+        self.assertIn("errors of the next event's time (evaluation.next_event = true writes them", absent)
+        self.assertRegex(absent, "next events .*'fedpp predict --next-events' writes it")
+        self.train("--resume", "--set", "evaluation.next_event=true")
+        result = self.start(self.on_ranks(2, "predict", "out", "--next-events"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.report("out")
+        page = (self.folder / "out/report.html").read_text()
+        self.assertIn("<h2>Next events</h2>", page)
+        test = json.loads((self.folder / "out/result.json").read_text())["next_event"]["test"]["predictors"][0]
+        self.assertRegex(page, f"<tr><td>{re.escape(test['name'])}</td>.*<td class=n>{test['rmse']:.6g}</td><td class=n>{test['mae']:.6g}</td></tr>")
+        self.assertNotIn("next event", re.search("Not shown: (.*?)</p>", page).group(1))
+
+    def test_the_page_says_on_how_many_clients_ours_is_above(self):
+        """As the table on the terminal does."""
+        result = self.start(self.on_ranks(2, "train", "run.toml", "--out", "out"))
+        told = re.findall(r"^  (\S.*?)  .*(\d of 3)", result.stdout, re.MULTILINE)
+        self.assertGreater(len(told), 1, result.stdout)
+        self.report("out")
+        page = html.unescape((self.folder / "out/report.html").read_text())
+        self.assertIn("<th class=n>clients ours is above</th>", page)
+        for model, clients in told:
+            self.assertRegex(page, f"<tr><td>{re.escape(model)}</td>.*<td class=n>{clients}</td></tr>")
+
     def test_event_times_leave_the_clients_only_where_asked(self):
         self.train()
         self.predict()
@@ -153,6 +181,7 @@ class Finished(program.Case):
         page = (self.folder / "out/report.html").read_text()
         self.assertIn(f"of 3 clients this one is hostile: {honest['hostile_clients'][0]}.", page)
         self.assertIn(f"<tr class=ours><td>fedpp</td><td class=n>{honest['headline']:.4f}</td>", page)
+        self.assertRegex(page, "<td>homogeneous</td>.*<td class=n>[0-2] of 2</td></tr>")
 
     def test_the_page_says_who_trained(self):
         lead = lambda: re.search('class="lead">(.*?);', (self.folder / "out/report.html").read_text()).group(1)
