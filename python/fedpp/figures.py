@@ -575,8 +575,8 @@ def per_client(result):
     return {c["client"]: number(c["headline"]) for c in rows if math.isfinite(number(c["headline"]))}
 
 
-def gains(result, before):
-    """Each client's score less that in the run whose result.json `before` is, by community where there are some."""
+def gains(result, before, name):
+    """Each client's score less that in the run whose result.json `before` is and whose folder is called `name`, by community where there are some."""
     old, new = per_client(before), per_client(result)
     clients = sorted(set(old) & set(new), key=lambda c: new[c] - old[c])
     if not clients:
@@ -593,9 +593,10 @@ def gains(result, before):
     axis.set_yticks(range(0, len(clients), step))
     axis.set_yticklabels([str(clients[i]) for i in range(0, len(clients), step)], fontsize=8)
     axis.set(xlabel="gain in headline score per test event (nats)", ylabel="client, sorted")
-    axis.set_title(f"{sum(new[c] > old[c] for c in clients)} of {counted(len(clients), 'client')} {'gains' if len(clients) == 1 else 'gain'} on the run before", loc="left", fontweight="bold")
+    name = name.replace("$", r"\$")  # no mathematics
+    axis.set_title(f"{sum(new[c] > old[c] for c in clients)} of {counted(len(clients), 'client')} {'gains' if len(clients) == 1 else 'gain'} on “{name}”", loc="left", fontweight="bold")
     if last is not None:
-        axis.legend(loc="lower right")
+        axis.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))  # bars reach into every corner
     return figure
 
 

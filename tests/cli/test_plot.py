@@ -222,6 +222,17 @@ class Plot(program.Case):
             self.assertEqual(self.drawn(figures.calibration(result, file)).axes[2].get_title(loc="left"), "By client")
             self.assertNotIn("beyond their own bands", captions.caption("calibration", result, file))
 
+    def test_gains_name_the_other_run_and_hide_no_bar(self):
+        rounds = [{**ROUNDS[0], "communities": [0, 0, 1, 1]}]
+        for gain in [(-9, -9, -8, -8), (8, 8, 9, 9)]:
+            new, old = self.scored(rounds=rounds), self.scored()
+            for row, g in zip(new["scores"]["models"][0]["per_client"], gain):
+                row["headline"] += g
+            axis = self.drawn(figures.gains(new, old, "of_$5$")).axes[0]
+            self.assertIn(r"gain on “of_\$5\$”", axis.get_title(loc="left"))
+            legend = axis.get_legend().get_window_extent()
+            self.assertFalse(any(bar.get_window_extent().overlaps(legend) for bar in axis.patches))
+
     def test_the_legend_hides_no_round(self):
         figure = self.drawn(figures.convergence({"rounds": ROUNDS, "best_round": 5}, None))
         legend = figure.axes[-1].get_legend().get_window_extent()
