@@ -162,7 +162,9 @@ struct TeamDense {
       } else if constexpr (half == Half::kTransposedFactor) {  // row i of A begins at its diagonal
         block.template add<0>(u, k, step_a, step_b);
       } else if constexpr (half == Half::kResult) {
-        first = column / apart;  // rows above all of the block's columns are not asked for; the same for a warp's threads
+        // Rows above all of the block's columns are not asked for; as many for each of a warp's threads, or they would
+        // wait for each other.
+        first = column / apart;
         if (first == 0) block.template add<0>(0, k, step_a, step_b);
         if (first == 1) block.template add<1>(0, k, step_a, step_b);
         if (first == 2) block.template add<2>(0, k, step_a, step_b);

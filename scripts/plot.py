@@ -61,7 +61,7 @@ def main():
             before = json.loads((arguments.before / "result.json").read_text())
         except (json.JSONDecodeError, OSError, UnicodeDecodeError) as error:
             refuse(f"--before {arguments.before}: its result.json cannot be read ({error})")
-        drawn["gains"] = lambda result, _: figures.gains(result, before)
+        drawn["gains"] = lambda result, _: figures.gains(result, before, arguments.before.resolve().name)
     source = arguments.directory / "result.json"
     if not source.is_file():
         refuse(f"{source} does not exist: give the output directory of a finished 'fedpp train'")

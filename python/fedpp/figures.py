@@ -31,9 +31,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from .scores import headline_without, hostile_clients
+from .scores import client_distances, headline_without, hostile_clients, ks_limit
 
-OURS, TRAIN, TEST, GREY = "#0b5fa5", "#7a7a7a", "#c8442b", "#9a9a9a"
+OURS, TRAIN, VALIDATION, TEST, GREY = "#0b5fa5", "#7a7a7a", "#b8860b", "#c8442b", "#9a9a9a"
 TRIVIAL = [("#e08214", "s"), ("#1b9e77", "D"), ("#8450a0", "^"), ("#b8860b", "v"), ("#c2457e", "P"), ("#555555", "X")]
 
 plt.rcParams.update({
@@ -128,16 +128,33 @@ def rug(axis, row, times, colour):
 ABOVE = "histogram is higher"
 
 
-def event_strip(axis, train, test):
-    """Ticks at the events below the curves, those for training above those for the test."""
-    rug(axis, 1, train, TRAIN)
-    rug(axis, 0, test, TEST)
-    axis.set_ylim(-0.1, 2)
-    axis.set_yticks([0.4, 1.4])
-    axis.set_yticklabels([f"test ({len(test)})", f"train ({len(train)})"], fontsize=7.5)
+def event_strip(axis, events):
+    """Ticks at the events below the curves, a row a split: those for training above those for the test."""
+    for row, (_, times, colour) in enumerate(reversed(events)):
+        rug(axis, row, times, colour)
+    axis.set_ylim(-0.1, len(events))
+    axis.set_yticks([row + 0.4 for row in range(len(events))])
+    axis.set_yticklabels([f"{name} ({len(times)})" for name, times, _ in reversed(events)], fontsize=7.5)
     axis.tick_params(axis="y", length=0)
     axis.grid(False)
     axis.spines["left"].set_visible(False)
+
+
+BEYOND = matplotlib.colors.LinearSegmentedColormap.from_list("beyond", ["#ffffff", "#d3d8de"])
+
+
+def shade(axis, ends, start, end, times_of):
+    """Behind the curves: half dark where a sequence is past its training windows, dark where past its validation windows; the mean of the sequences shown."""
+    edges = np.unique(np.clip(np.concatenate([[start, end], *ends]), start, end))
+    if len(edges) > 200:  # of many sequences
+        edges = np.linspace(start, end, 201)
+    middles = (edges[:-1] + edges[1:]) / 2
+    dark = np.mean([np.searchsorted(np.sort(e), middles) / len(e) for e in ends], axis=0)
+    # One image: neighbours that are drawn alone have seams.
+    axis.pcolormesh(times_of(edges), [0, 1], dark[None], cmap=BEYOND, vmin=0, vmax=1, transform=axis.get_xaxis_transform(), zorder=0, rasterized=True)
+    for e, style in zip(ends, (":", "--")):
+        if len(e) == 1:
+            axis.axvline(times_of(e)[0], color="#4d5966", lw=1.1, ls=style, zorder=0.6)
 
 
 UNITS = {"s": 1, "min": 60, "hour": 3600, "day": 86400, "week": 604800}
@@ -171,12 +188,12 @@ def intensity_panel(cell, group, name, label_x, dates):
     """The curves of a client, above ticks at its events where the run wrote these."""
     ticks = "train_events" in group
     if ticks:
-        axis, bottom = cell.subplots(2, 1, sharex=True, gridspec_kw={"height_ratios": [5, 1], "hspace": 0.02})
+        axis, bottom = cell.subplots(2, 1, sharex=True, gridspec_kw={"height_ratios": [5, 1.6], "hspace": 0.02})
         axis.tick_params(labelbottom=False, length=0, axis="x")
     else:
         axis = bottom = cell.subplots()
     times_of = dates or (lambda times: times)
-    on_time_axis = ("time", "histogram_edges", "train_events", "test_events")
+    on_time_axis = ("time", "histogram_edges", "train_events", "validation_events", "test_events")
     read = lambda key: drawable(group[key]) if key in group else np.array([])
     get = lambda key: times_of(read(key)) if key in on_time_axis and len(read(key)) else read(key)
     time, unit = get("time"), unit_name(group.attrs.get("unit", ""))
@@ -203,14 +220,19 @@ def intensity_panel(cell, group, name, label_x, dates):
         title += f"  ·  type{'s' if len(types) > 1 else ''} {', '.join(types[:8])}" + (", …" if len(types) > 8 else "")
     axis.set_title(title, loc="left", fontsize=10)
     if ticks:
-        event_strip(bottom, get("train_events"), get("test_events"))
-    shown = time[np.isfinite(read("time"))]
-    if len(shown):
-        bottom.set_xlim(shown[0], shown[-1])
+        rows = (("train", TRAIN), ("validation", VALIDATION), ("test", TEST))
+        event_strip(bottom, [(split, get(f"{split}_events"), colour) for split, colour in rows if f"{split}_events" in group])
+    shown, ends = np.isfinite(read("time")), [read("train_ends"), read("validation_ends")]
+    if shown.any():
+        first, last = read("time")[shown][[0, -1]]
+        if all(map(len, ends)):
+            for panel in {axis, bottom}:
+                shade(panel, ends, first, last, times_of)
+        bottom.set_xlim(time[shown][0], time[shown][-1])
     if label_x:
         clock = text(group.attrs.get("clock", ""))
         since = "since the sequence's start, " if clock == "elapsed" else "of the file, " if clock else ""
-        bottom.set_xlabel("date (UTC)" if dates else f"time ({since}{unit})")
+        bottom.set_xlabel("date" if dates else f"time ({since}{unit})")
     if dates:
         locator = matplotlib.dates.AutoDateLocator(maxticks=7)
         bottom.xaxis.set_major_locator(locator)
@@ -235,9 +257,11 @@ def intensities(result, h5):
             Patch(color=OURS, alpha=0.22, lw=0, label="5 to 95 %")]
     if any("histogram_rate" in h5["curves"][name] for name in names):
         keys.append(Line2D([], [], color=GREY, lw=1, label="histogram"))
+    if any("train_ends" in h5["curves"][name] for name in names):
+        keys += [Patch(color=BEYOND(0.5), lw=0, label="validation"), Patch(color=BEYOND(1.0), lw=0, label="test")]
     drawn = [line for axis in figure.axes for line in axis.lines]
     keys += [line for line in drawn if line.get_label() == ABOVE][:1]
-    header.legend(handles=keys, loc="center right", ncol=len(keys))
+    header.legend(handles=keys, loc="center right", ncol=len(keys), fontsize=8.5, columnspacing=0.9, handlelength=1.4, handletextpad=0.5)
     return figure
 
 
@@ -322,29 +346,49 @@ def calibration(result, h5):
         raise Missing("result.h5 has no calibration")
     observed, expected = np.asarray(h5["calibration/observed"]), np.asarray(h5["calibration/expected"])
     summary = result.get("calibration") or {}
-    clients = [(c["client"], number(c.get("ks"))) for c in summary.get("clients", []) if isinstance(c, dict) and "client" in c]
-    clients = sorted((c for c in clients if math.isfinite(c[1])), key=lambda c: c[1])
+    ks, limit = number(summary.get("ks")), ks_limit(summary.get("increments"))
+    clients = sorted(client_distances(summary), key=lambda c: c[1])
     figure, axes = plt.subplots(1, 3 if clients else 2, figsize=(13 if clients else 9, 4.3), gridspec_kw={"width_ratios": [1, 1, 0.9] if clients else [1, 1]})
+    band = {"color": GREY, "alpha": 0.25, "lw": 0, "label": f"95 % by chance (± {limit:.3f})"}
+    share = np.linspace(0, 1, 501)
+    low, high = np.clip(share - limit, 0, 1), np.clip(share + limit, 0, 1)
     axis = axes[0]
     top = 1.04 * max(expected.max(), observed.max())
     axis.plot([0, top], [0, top], color=GREY, lw=1, ls="--")
+    if math.isfinite(limit):
+        with np.errstate(divide="ignore"):  # the band has no upper end where the limit reaches past the last quantile
+            quantile, below, above = (-np.log1p(-p) for p in (share[:-1], low[:-1], high[:-1]))
+        axis.fill_between(quantile, below, np.minimum(above, 2 * top), **band)
     axis.plot(expected, observed, ".", color=OURS, ms=5)
     axis.set(xlim=(0, 1.04 * expected.max()), ylim=(0, top), xlabel="quantile of Exp(1)", ylabel="quantile of the rescaled increments")
     axis.set_title("Quantiles of test increments", loc="left", fontweight="bold")
     axis = axes[1]
     axis.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--")
+    if math.isfinite(limit):
+        axis.fill_between(share, low, high, **band)
+        axis.legend(loc="upper left")
     axis.plot(-np.expm1(-expected), -np.expm1(-observed), color=OURS, lw=1.8)
     axis.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="share of increments", ylabel="probability under Exp(1)")
-    ks = number(summary.get("ks"))
-    axis.set_title("Probabilities" + (f" (KS distance {ks:.3f})" if math.isfinite(ks) else ""), loc="left", fontweight="bold")
+    title = "Probabilities"
+    if math.isfinite(ks):
+        title += f"\nKS distance {ks:.3f}" + (f", {'beyond' if ks > limit else 'within'} chance" if math.isfinite(limit) else "")
+    axis.set_title(title, loc="left", fontweight="bold")
     if clients:
         axis = axes[2]
-        axis.plot([c[1] for c in clients], range(len(clients)), "o", color=OURS, ms=5)
+        limits = np.array([c[2] for c in clients])
+        rows = np.arange(len(clients))
+        axis.barh(rows, np.nan_to_num(limits), height=0.8, color=GREY, alpha=0.25, lw=0)
+        beyond = np.array([c[1] > c[2] for c in clients])  # False where the limit is not known
+        distances = np.array([c[1] for c in clients])
+        for chosen, colour in ((~beyond, OURS), (beyond, TEST)):
+            axis.plot(distances[chosen], rows[chosen], "o", color=colour, ms=5)
         step = max(1, -(-len(clients) // 25))
         axis.set_yticks(range(0, len(clients), step))
         axis.set_yticklabels([str(clients[i][0]) for i in range(0, len(clients), step)], fontsize=8)
-        axis.set(xlim=(0, None), ylim=(-0.7, len(clients) - 0.3), xlabel="KS distance from Exp(1)", ylabel="client, sorted")
-        axis.set_title("By client", loc="left", fontweight="bold")
+        right = max(distances.max(), np.quantile(np.nan_to_num(limits), 0.9))  # one client of few events must not squeeze the rest
+        axis.set(xlim=(0, 1.08 * right), ylim=(-0.7, len(clients) - 0.3), xlabel="KS distance from Exp(1)", ylabel="client, sorted")
+        known = int(np.isfinite(limits).sum())
+        axis.set_title("By client" + (f"\n{beyond.sum()} of {known} beyond chance (expected: {0.05 * known:.1f})" if known else ""), loc="left", fontweight="bold")
     return figure
 
 
@@ -531,8 +575,8 @@ def per_client(result):
     return {c["client"]: number(c["headline"]) for c in rows if math.isfinite(number(c["headline"]))}
 
 
-def gains(result, before):
-    """Each client's score less that in the run whose result.json `before` is, by community where there are some."""
+def gains(result, before, name):
+    """Each client's score less that in the run whose result.json `before` is and whose folder is called `name`, by community where there are some."""
     old, new = per_client(before), per_client(result)
     clients = sorted(set(old) & set(new), key=lambda c: new[c] - old[c])
     if not clients:
@@ -549,9 +593,10 @@ def gains(result, before):
     axis.set_yticks(range(0, len(clients), step))
     axis.set_yticklabels([str(clients[i]) for i in range(0, len(clients), step)], fontsize=8)
     axis.set(xlabel="gain in headline score per test event (nats)", ylabel="client, sorted")
-    axis.set_title(f"{sum(new[c] > old[c] for c in clients)} of {counted(len(clients), 'client')} {'gains' if len(clients) == 1 else 'gain'} on the run before", loc="left", fontweight="bold")
+    name = name.replace("$", r"\$")  # no mathematics
+    axis.set_title(f"{sum(new[c] > old[c] for c in clients)} of {counted(len(clients), 'client')} {'gains' if len(clients) == 1 else 'gain'} on “{name}”", loc="left", fontweight="bold")
     if last is not None:
-        axis.legend(loc="lower right")
+        axis.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))  # bars reach into every corner
     return figure
 
 

@@ -16,7 +16,7 @@ import re
 import sys
 
 from .captions import caption, title
-from .scores import headline_without, hostile_clients
+from .scores import clients_above, headline_without, hostile_clients
 
 LARGEST_SVG = 600_000  # bytes; above it (thousands of events as ticks) the figure goes in as PNG
 
@@ -85,8 +85,10 @@ def headline(result):
         models = scored.get("models") or []
         if not models:
             continue
-        rows = [(m["name"], *([value(counted(m))] if hostile else []), value(m["headline"]), value(m.get("plug_in"))) for m in models]
-        columns = ("model", "honest clients", "headline, all clients", "plug-in, all clients") if hostile else ("model", "headline", "plug-in")
+        above = lambda m: "" if m is models[0] else "{} of {}".format(*clients_above(models[0], m, hostile))
+        rows = [(m["name"], *([value(counted(m))] if hostile else []), value(m["headline"]), value(m.get("plug_in")), above(m)) for m in models]
+        columns = ("model", "honest clients", "headline, all clients", "plug-in, all clients", "honest clients ours is above") if hostile else \
+                  ("model", "headline", "plug-in", "clients ours is above")
         parts.append(f"<p>Protocol <b>{escape(scored.get('protocol', '?'))}</b>, {scored.get('events', 0):,.0f} test events, nats per test event with time in "
                      f"{escape(scored.get('unit', 'file unit'))}. Higher is better; scores compare within this table only, as they shift with the unit of time.</p>"
                      + table(rows, columns, numbers=range(1, len(columns)), ours=0))
@@ -94,6 +96,19 @@ def headline(result):
         if verdict:
             parts.append(f"<p>{escape(verdict['text'])}{' These are the honest clients.' if hostile else ''}</p>")
     return "\n".join(parts)
+
+
+def forecast_errors(result):
+    """RMSE and MAE of the time of the next event, ours and the simple predictors'; None where the run has none."""
+    scored = result.get("next_event")
+    if not scored:
+        return None
+    validation, test = scored["validation"], scored["test"]
+    digits = lambda x: "–" if x is None else f"{x:.6g}"
+    rows = [(a["name"], *(digits(x) for x in (a["rmse"], a["mae"], b["rmse"], b["mae"]))) for a, b in zip(validation["predictors"], test["predictors"])]
+    return (f"<p>One step ahead over {validation['events']:,.0f} validation and {test['events']:,.0f} test events, unit of time: {escape(scored['unit'])}. Lower is better; "
+            "the median is made for the absolute error, the expectation for the squared one.</p>"
+            + table(rows, ("predictor", "RMSE, validation", "MAE, validation", "RMSE, test", "MAE, test"), numbers=range(1, 5)))
 
 
 def changed_keys(config):
@@ -140,6 +155,11 @@ def page(run, figures):
     if scores:
         parts += ["<h2>Scores</h2>", scores]
     absent = []
+    errors = forecast_errors(result)
+    if errors:
+        parts += ["<h2>Errors of the next event's time</h2>", errors]
+    else:
+        absent.append("errors of the next event's time (evaluation.next_event = true writes them, under data.protocol = \"chronological\")")
     for key, draw in figures:
         try:
             drawn, meaning = draw()
@@ -188,8 +208,8 @@ def main():
     def draw(key):
         """The figure as markup, and how to read it."""
         try:
-            figure = figures.ALL[key](run.result, h5)
-        except figures.Missing as missing:
+            figure = figures.next_events(run.result, run.next_events) if key == "next_events" else figures.ALL[key](run.result, h5)
+        except (figures.Missing, FileNotFoundError) as missing:
             raise LookupError(str(missing)) from None
         drawn = image(figure, key)
         figures.close(figure)
@@ -197,9 +217,9 @@ def main():
 
     target = arguments.out or arguments.directory / "report.html"
     try:
-        text = page(run, [(key, lambda key=key: draw(key)) for key in figures.ALL])
+        text = page(run, [(key, lambda key=key: draw(key)) for key in [*figures.ALL, "next_events"]])
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        refuse(f"{arguments.directory}: its results are not what 'fedpp train' writes ({type(error).__name__}: {error})")
+        refuse(f"{arguments.directory}: its results are not what 'fedpp train' and 'fedpp predict' write ({type(error).__name__}: {error})")
     try:
         target.write_text(text)
     except OSError as error:

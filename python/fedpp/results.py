@@ -29,11 +29,11 @@ def read_json_lines(path):
 
 
 def read_table(path):
-    """{column: array} of a table of numbers; names and counters are integers."""
+    """{column: array} of a table of numbers; names and counters are integers, dates datetime64 (NaT where the cell is empty)."""
     with open(path, newline="") as file:
         head, *rows = csv.reader(file)
-    whole = ("client", "file", "sequence", "future")
-    return {name: np.array([row[k] for row in rows]).astype(np.int64 if name in whole else float) for k, name in enumerate(head)}
+    kinds = {**dict.fromkeys(("client", "file", "sequence", "future", "futures"), np.int64), "expected_date": "datetime64[s]"}
+    return {name: np.array([row[k] for row in rows]).astype(kinds.get(name, float)) for k, name in enumerate(head)}
 
 
 class Run:
@@ -107,6 +107,11 @@ class Run:
     def futures(self):
         """{column: array over the drawn events} of 'fedpp predict --futures'."""
         return read_table(self._written("futures.csv", "fedpp predict --futures"))
+
+    @property
+    def futures_summary(self):
+        """{column: array over the sequences} of 'fedpp predict --futures': how many events their futures have."""
+        return read_table(self._written("futures_summary.csv", "fedpp predict --futures"))
 
     def _written(self, name, command):
         path = self.directory / name

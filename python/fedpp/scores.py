@@ -1,4 +1,4 @@
-"""Scores in result.json, with hostile clients or without."""
+"""Scores and calibration in result.json, with hostile clients or without."""
 
 import math
 
@@ -13,3 +13,21 @@ def headline_without(model, clients):
     kept = [c for c in model["per_client"] if c["client"] not in clients and c["headline"] is not None]
     events = sum(c["events"] for c in kept)
     return sum(c["headline"] * c["events"] for c in kept) / events if events else math.nan
+
+
+def clients_above(ours, other, clients):
+    """On how many clients but these `ours` has the higher headline, and of how many with one; a rival's null is minus infinity where ours is a number."""
+    theirs = {c["client"]: c["headline"] for c in other["per_client"]}
+    kept = [c for c in ours["per_client"] if c["client"] not in clients and c["headline"] is not None]
+    return sum(theirs[c["client"]] is None or c["headline"] > theirs[c["client"]] for c in kept), len(kept)
+
+
+def ks_limit(increments):
+    """What the Kolmogorov-Smirnov distance of so many increments stays below in 95 % of cases under the true model (src/evaluation/calibration.hpp)."""
+    return 1.358 / math.sqrt(increments) if increments else math.nan
+
+
+def client_distances(calibration):
+    """(client, its KS distance, its limit) where there is a distance; the limit is NaN in runs of versions that did not count a client's increments."""
+    return [(c["client"], c["ks"], ks_limit(c.get("increments"))) for c in calibration.get("clients", [])
+            if isinstance(c, dict) and "client" in c and c.get("ks") is not None]

@@ -54,8 +54,8 @@ void print_clients(const std::string& file, const std::vector<std::string>& over
   const config::Resolved resolved = config::read(file, overrides);
   config::check_data_files(resolved.config, resolved.origins);
   const config::Config& config = resolved.config;
-  data::Plan plan = data::make_plan(config.data, config.model.window,
-                                    static_cast<std::uint64_t>(config.federation.seed));
+  data::Plan plan =
+      data::make_plan(config.data, config.model.window, static_cast<std::uint64_t>(config.federation.seed));
   std::vector<std::int64_t> all(plan.clients());
   std::iota(all.begin(), all.end(), 0);
   data::finish_plan(plan, data::local_extents(plan, all));

@@ -73,7 +73,10 @@ void name_files(PredictOptions& options, const std::string& directory) {
                                 : std::filesystem::path(request.file).replace_extension(name).string();
   };
   if (options.next_events) request.forecast.next_events = table("next_events.csv");
-  if (request.forecast.paths > 0) request.forecast.futures = table("futures.csv");
+  if (request.forecast.paths > 0) {
+    request.forecast.futures = table("futures.csv");
+    request.forecast.futures_summary = table("futures_summary.csv");
+  }
   const bool tables = options.next_events || request.forecast.paths > 0;
   if (request.file.empty() && !tables) request.file = directory + "/prediction.h5";
 }
@@ -111,7 +114,9 @@ void add_predict(CLI::App& app, Action& chosen) {
       ->check(CLI::IsMember({"best", "last"}))
       ->capture_default_str();
   command
-      ->add_option("--out", options->request.file, "Curves, HDF5 (default: DIR/prediction.h5, or none where a table is asked for); tables go beside them")
+      ->add_option("--out", options->request.file,
+                   "Curves, HDF5 (default: DIR/prediction.h5, or none where a table is asked for); tables go beside "
+                   "them")
       ->type_name("FILE.h5")
       ->check(not_empty);
   auto& forecast = options->request.forecast;
@@ -120,7 +125,8 @@ void add_predict(CLI::App& app, Action& chosen) {
                     "FILE.h5: FILE.next_events.csv)");
   command
       ->add_option("--futures", forecast.paths,
-                   "Draw N futures of every sequence, to DIR/futures.csv (--out FILE.h5: FILE.futures.csv)")
+                   "Draw N futures of every sequence, to DIR/futures.csv, and how many events they have, to "
+                   "DIR/futures_summary.csv (--out FILE.h5: FILE.futures.csv, FILE.futures_summary.csv)")
       ->type_name("N");
   command->add_option("--until", forecast.until, "Futures end at time T of the file")->type_name("T");
   command->add_option("--horizon", forecast.horizon, "Futures end H after their sequence's end")->type_name("H");

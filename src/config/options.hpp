@@ -71,8 +71,8 @@ struct Data {
     v("max_sequences", max_sequences, "use only the first so many sequences of each file (0: all)", at_least(0));
     v("time_unit", time_unit, "name of the file's unit of time, for tables and axes");
     v("time_origin", time_origin,
-      "date of the file's time 0, as 2019-03-01 or 2019-03-01T06:30:00: axes of calendar time then show dates (\"\": "
-      "none)");
+      "date of the file's time 0, as 2019-03-01 or 2019-03-01T06:30:00: axes of calendar time and next_events.csv then "
+      "show dates (\"\": none)");
   }
 };
 
@@ -307,8 +307,8 @@ struct Evaluation {
     v("curve_points", curve_points, "points of the intensity curves in result.h5", between(2, 1e6));
     v("curve_clients", curve_clients, "clients whose curves are written", at_least(0));
     v("curve_events", curve_events,
-      "write those clients' event times beside their curves, as ticks of the figures: they then leave the client (the "
-      "curves of decay, lstm and attention show them anyhow: docs/trust.md)");
+      "write those clients' event times and the ends of their windows beside their curves, for the figures: they then "
+      "leave the client (the curves of decay, lstm and attention show them anyhow: docs/trust.md)");
     v("trivial_models", trivial_models, "score the trivial models beside ours");
     v("next_event", next_event,
       "'chronological': errors of the next event's time on validation and test, one step ahead");
@@ -397,8 +397,7 @@ inline void settle(Config& config) {
   const bool chronological = config.data.protocol == "chronological";
   if (config.aggregation.divergence == "auto")
     config.aggregation.divergence = own && config.aggregation.scope != "similarity-graph" ? "kl" : "fedavg";
-  if (config.data.realisation == "auto")
-    config.data.realisation = chronological ? "per-sequence" : "pooled";
+  if (config.data.realisation == "auto") config.data.realisation = chronological ? "per-sequence" : "pooled";
   if (config.data.clock == "auto") config.data.clock = chronological ? "elapsed" : "calendar";
   if (config.data.split_at == "auto" && chronological)
     config.data.split_at = reads_history(config.model) ? "event" : "halfway";

@@ -30,6 +30,22 @@ std::vector<double> event_times(const OwnedClient& client, const data::Clock& cl
   return times;
 }
 
+/// Where a split's windows end in the curve's time, of every sequence shown, increasing. A split without windows ends
+/// where the one before it does.
+std::vector<double> ends_of(const OwnedClient& client, const data::Clock& clock, data::Split split, std::int64_t only) {
+  std::vector<double> ends;
+  for (std::size_t s = 0; s < client.data.sequences.size(); ++s) {
+    if (only >= 0 && static_cast<std::int64_t>(s) != only) continue;
+    const auto& sequence = client.data.sequences[s];
+    int last = split;
+    while (last > data::kTrain && sequence.windows[last].empty()) --last;
+    if (sequence.windows[last].empty()) continue;
+    ends.push_back(sequence.windows[last].back().end - (clock.elapsed ? sequence.origin : 0.0));
+  }
+  std::sort(ends.begin(), ends.end());
+  return ends;
+}
+
 /// One client's curve: its pooled intensity per sequence, or that of its first sequence (with its history, if any).
 void write_client(Session& session, OwnedClient& client, const model::Priors& theta, io::Group group) {
   const auto& config = session.config();
@@ -72,7 +88,13 @@ void write_client(Session& session, OwnedClient& client, const model::Priors& th
   const std::int64_t only = pooled && !history ? -1 : 0;
   if (config.evaluation.curve_events) {
     group.write("train_events", event_times(client, clock, data::kTrain, only));
+    group.write("validation_events", event_times(client, clock, data::kValidation, only));
     group.write("test_events", event_times(client, clock, data::kTest, only));
+    // They say where events are (data.split_at), and sequences that are in one split as a whole have none.
+    if (session.protocol() == evaluation::Protocol::kChronological) {
+      group.write("train_ends", ends_of(client, clock, data::kTrain, only));
+      group.write("validation_ends", ends_of(client, clock, data::kValidation, only));
+    }
   }
   if (pooled && !history && session.protocol() != evaluation::Protocol::kPublishedCode) {
     const auto histogram = evaluation::fit_histogram(client.data, 50, {session.protocol(), clock.elapsed});

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <span>
 
 #include "config/error.hpp"
@@ -23,9 +26,9 @@ namespace {
 
 constexpr std::array kQuantiles{0.05, 0.25, 0.5, 0.75, 0.95};
 
-/// A client's rows of both files.
+/// A client's rows of the files.
 struct Rows {
-  std::string next_events, futures;
+  std::string next_events, futures, summary;
   std::int64_t cut = 0;
 };
 
@@ -36,6 +39,43 @@ double end_of(const data::ClientSequence& sequence) {
   for (const auto& windows : sequence.windows)
     if (!windows.empty()) end = std::max(end, windows.back().end);
   return end;
+}
+
+/// The date of a time of the file, as 2019-03-01T06:30:00, rounded down; "" outside the years 1 to 9999.
+std::string date_of(const config::Data& data, double time) {
+  namespace chrono = std::chrono;
+  static const std::map<std::string, double> seconds{
+      {"s", 1}, {"min", 60}, {"hour", 3600}, {"day", 86400}, {"week", 604800}};
+  const auto number = [&](std::size_t at, std::size_t digits) {
+    return at < data.time_origin.size() ? std::stoi(data.time_origin.substr(at, digits)) : 0;
+  };
+  const chrono::year_month_day day{chrono::year(number(0, 4)), chrono::month(number(5, 2)), chrono::day(number(8, 2))};
+  const auto origin = chrono::sys_days(day) + chrono::hours(number(11, 2)) + chrono::minutes(number(14, 2)) +
+                      chrono::seconds(number(17, 2));
+  const double since = time * seconds.at(data.time_unit);
+  constexpr double kTenThousandYears = 86400.0 * 366 * 10000;
+  if (!(std::abs(since) < kTenThousandYears)) return "";
+  const auto at = origin + chrono::seconds(static_cast<std::int64_t>(std::floor(since)));
+  const auto midnight = chrono::floor<chrono::days>(at);
+  const chrono::year_month_day date{midnight};
+  const chrono::hh_mm_ss of_day(at - midnight);
+  const int year = static_cast<int>(date.year());
+  if (year < 1 || year > 9999) return "";
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", year, static_cast<unsigned>(date.month()),
+                     static_cast<unsigned>(date.day()), of_day.hours().count(), of_day.minutes().count(),
+                     of_day.seconds().count());
+}
+
+/// Of a sequence's futures: their number, mean and quantiles of their numbers of events, the share without any.
+std::string summary_of(std::vector<std::size_t> counts) {
+  std::sort(counts.begin(), counts.end());
+  const std::size_t n = counts.size(), total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  const auto empty = static_cast<std::size_t>(std::count(counts.begin(), counts.end(), 0U));
+  const auto share = [&](std::size_t of) { return static_cast<double>(of) / static_cast<double>(n); };
+  // The fewest events that at least so many per cent of the futures do not exceed.
+  const auto quantile = [&](std::size_t percent) { return counts[(percent * n + 99) / 100 - 1]; };
+  return fmt::format("{},{:.12g},{},{},{},{:.12g}\n", n, share(total), quantile(5), quantile(50), quantile(95),
+                     share(empty));
 }
 
 Rows rows_of(const Session& session, const OwnedClient& client, const model::Priors& theta,
@@ -59,6 +99,8 @@ Rows rows_of(const Session& session, const OwnedClient& client, const model::Pri
                                       in_file(s, ends[s].from), in_file(s, ends[s].from + next[s].expectation()));
       for (const double q : kQuantiles)
         rows.next_events += fmt::format(",{:.12g}", in_file(s, ends[s].from + next[s].quantile(q)));
+      if (const auto& data = session.config().data; !data.time_origin.empty())
+        rows.next_events += "," + date_of(data, in_file(s, ends[s].from + next[s].expectation()));
       rows.next_events += '\n';
     }
   }
@@ -73,12 +115,16 @@ Rows rows_of(const Session& session, const OwnedClient& client, const model::Pri
   }
   const auto seed = request.seed ? static_cast<std::uint64_t>(*request.seed) : session.seed();
   draw_futures(paths, seed, [&](const std::vector<GapStart>& starts) { return reader.after(starts); });
+  std::map<std::size_t, std::vector<std::size_t>> counts;  // of the sequences that have a future
   for (const auto& path : paths) {
+    if (path.until > path.from) counts[path.sequence].push_back(path.drawn.size());
     for (const double time : path.drawn)
       fmt::format_to(std::back_inserter(rows.futures), "{},{},{:.12g}\n", name(path.sequence), path.number,
                      in_file(path.sequence, time));
     rows.cut += path.cut ? 1 : 0;
   }
+  for (const auto& [sequence, of_futures] : counts)
+    rows.summary += fmt::format("{},{}", name(sequence), summary_of(of_futures));
   return rows;
 }
 
@@ -170,10 +216,15 @@ std::int64_t write_forecast(Session& session, const model::Priors& theta, const 
   });
   const std::string key = "client,file,sequence";
   if (!request.next_events.empty())
-    write_in_order(session, request.next_events, key + ",last_time,observed_until,expected,q05,q25,q50,q75,q95\n",
+    write_in_order(session, request.next_events,
+                   key + ",last_time,observed_until,expected,q05,q25,q50,q75,q95" +
+                       (session.config().data.time_origin.empty() ? "\n" : ",expected_date\n"),
                    clients, rows, &Rows::next_events);
-  if (!request.futures.empty())
+  if (!request.futures.empty()) {
     write_in_order(session, request.futures, key + ",future,time\n", clients, rows, &Rows::futures);
+    write_in_order(session, request.futures_summary, key + ",futures,mean,q05,q50,q95,empty\n", clients, rows,
+                   &Rows::summary);
+  }
   return session.world().allreduce(cut, mpi::Op::sum, "metrics");
 }
 

@@ -15,6 +15,7 @@ namespace fedpp::federation {
 struct ForecastRequest {
   std::string next_events;           ///< file for the next event of every sequence; "": none
   std::string futures;               ///< file for drawn futures; "": none
+  std::string futures_summary;       ///< file for how many events they have; set with `futures`
   std::int64_t paths = 0;            ///< futures of each sequence
   std::optional<double> until;       ///< they end at this time of the file,
   std::optional<double> horizon;     ///< or so long after the sequence's end

@@ -156,7 +156,8 @@ Scores score_states(Session& session, const RunState& state, bool best) {
   scores.json["state"] = best && state.stopping.best_round >= 0 ? "best" : "last";
   scores.uniforms = result.uniforms;
   nlohmann::json clients = nlohmann::json::array();
-  for (std::size_t c = 0; c < result.ks.size(); ++c) clients.push_back({{"client", c}, {"ks", result.ks[c]}});
+  for (std::size_t c = 0; c < result.ks.size(); ++c)
+    clients.push_back({{"client", c}, {"ks", result.ks[c]}, {"increments", result.increments[c]}});
   std::int64_t increments = 0, below = 0;
   for (const auto count : result.uniforms) increments += count;
   double ks = increments > 0 ? 0 : std::nan("");
@@ -261,7 +262,7 @@ std::string count_clients(const std::vector<std::int64_t>& clients) {
 
 int run_prediction(const config::Config& config, const PredictionRequest& request, mpi::Communicator& world) {
   if (!request.file.empty()) check_result(world, config, request.file, ".h5");
-  for (const auto& file : {request.forecast.next_events, request.forecast.futures})
+  for (const auto& file : {request.forecast.next_events, request.forecast.futures, request.forecast.futures_summary})
     if (!file.empty()) check_result(world, config, file, ".csv");
   const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
   const auto header = read_header(newest_checkpoint_of(config, world), ReadFor::kResults, world);
@@ -290,7 +291,8 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
   as_the_machines_fault([&] { cut = write_forecast(session, theta, forecast_clients, request.forecast); });
   if (!world.is_root()) return 0;
   for (const auto& [what, file] :
-       {std::pair{"Next events", request.forecast.next_events}, std::pair{"Futures", request.forecast.futures}})
+       {std::pair{"Next events", request.forecast.next_events}, std::pair{"Futures", request.forecast.futures},
+        std::pair{"Numbers of events in the futures", request.forecast.futures_summary}})
     if (!file.empty()) fmt::print("{} of {} written to {}\n", what, count_clients(forecast_clients), file);
   if (past > 0)
     fmt::print("{} sequence{} observed until --until {} or longer: no futures\n", past, past == 1 ? " is" : "s are",

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <deque>
-#include <limits>
 
 #include "evaluation/trivial_models.hpp"
 #include "federation/strategies/strategy.hpp"
@@ -165,7 +164,7 @@ std::vector<evaluation::Score> validation_scores(Session& session, ValidationWin
 }
 
 TestResult test_scores(Session& session, const model::Priors& theta) {
-  std::vector<double> sums, ks;
+  std::vector<double> sums, calibration;
   TestResult result;
   result.uniforms.assign(kCalibrationBins, 0);
   const auto options = prediction_options(session.config(), static_cast<int>(session.config().evaluation.samples),
@@ -174,7 +173,7 @@ TestResult test_scores(Session& session, const model::Priors& theta) {
                                 const std::vector<model::RealisationPrediction>* prediction) {
     if (prediction == nullptr) {
       sums.insert(sums.end(), {0, 0, 0, 1});
-      ks.push_back(std::nan(""));
+      calibration.insert(calibration.end(), {std::nan(""), 0});
       return;
     }
     evaluation::Score score;
@@ -186,8 +185,8 @@ TestResult test_scores(Session& session, const model::Priors& theta) {
       increments.insert(increments.end(), part.begin(), part.end());
     }
     sums.insert(sums.end(), {score.headline, score.plug_in, score.events, 0});
-    ks.push_back(increments.empty() ? std::numeric_limits<double>::quiet_NaN()
-                                    : evaluation::ks_distance_from_exponential(increments));
+    calibration.insert(calibration.end(),
+                       {evaluation::ks_distance_from_exponential(increments), static_cast<double>(increments.size())});
     for (const double x : increments)
       ++result.uniforms[std::min(static_cast<int>(-std::expm1(-x) * kCalibrationBins), kCalibrationBins - 1)];
   };
@@ -222,7 +221,11 @@ TestResult test_scores(Session& session, const model::Priors& theta) {
     result.events.push_back(all[4 * c + 2]);
     if (all[4 * c + 3] > 0) result.unscored.push_back(c);
   }
-  result.ks = session.share(ks, 1, "scores");
+  const auto distances = session.share(calibration, 2, "scores");
+  for (std::int64_t c = 0; c < session.clients(); ++c) {
+    result.ks.push_back(distances[2 * c]);
+    result.increments.push_back(static_cast<std::int64_t>(distances[2 * c + 1]));
+  }
   session.world().allreduce(std::span<std::int64_t>(result.uniforms), mpi::Op::sum, "scores");
   return result;
 }

@@ -116,6 +116,9 @@ class Plot(program.Case):
             group["histogram_rate"] = [9.0] + 49 * [1.0]
             figure = self.drawn(figures.intensities({}, file))
             self.assertEqual(labels(figure)[-2:], ["histogram", figures.ABOVE])
+            group["train_ends"], group["validation_ends"] = [1.0], [1.5]
+            header = self.drawn(figures.intensities({}, file)).subfigs[0]  # as many keys as there can be
+            self.assertFalse(header.texts[0].get_window_extent().overlaps(header.legends[0].get_window_extent()))
             marks = [line for line in figure.axes[0].lines if line.get_label() == figures.ABOVE]
             np.testing.assert_allclose(marks[0].get_xdata(), [0.02])
             self.assertIn("histogram", captions.caption("intensities", {}, file))
@@ -161,6 +164,74 @@ class Plot(program.Case):
             told = {encoder: captions.caption("intensities", {"config": {"model": {"encoder": encoder}}}, file) for encoder in ["decay", "rbf"]}
         self.assertIn("jump at each event", told["decay"])
         self.assertNotIn("jump at each event", told["rbf"])
+
+    def test_where_the_windows_meet_is_marked(self):
+        with h5py.File(self.folder / "out/result.h5", "a") as file:
+            group = file["curves/client_000000"]
+            self.assertEqual(self.drawn(figures.intensities({}, file)).findobj(matplotlib.collections.QuadMesh), [])
+            group["time"][...] = [0.0, 1.0, 2.0]
+            group["validation_events"], group["train_ends"], group["validation_ends"] = [1.1, 1.2], [1.0], [1.25]
+            curve, strip = self.drawn(figures.intensities({}, file)).axes
+            self.assertEqual([label.get_text() for label in strip.get_yticklabels()], ["test (1)", "validation (2)", "train (1)"])
+            self.assertEqual(self.shading(curve), ([0, 1, 1.25, 2], [0, 0.5, 1]))
+            self.assertEqual(self.shading(strip), self.shading(curve))
+            self.assertEqual([line.get_xdata()[0] for line in curve.lines[-2:]], [1.0, 1.25])
+            self.assertIn("Shaded", captions.caption("intensities", {}, file))
+            del group["train_ends"], group["validation_ends"]  # two sequences laid over each other
+            group["train_ends"], group["validation_ends"] = [0.5, 1.0], [1.0, 1.5]
+            self.assertEqual(self.shading(self.drawn(figures.intensities({}, file)).axes[0]), ([0, 0.5, 1, 1.5, 2], [0, 0.25, 0.75, 1]))
+            data = {"time_origin": "2019-03-01", "time_unit": "day"}
+            group.attrs["clock"] = "calendar"
+            strip = self.drawn(figures.intensities({"config": {"data": data}}, file)).axes[1]
+            self.assertEqual(strip.get_xlabel(), "date")  # of no time zone that anybody named
+            np.testing.assert_allclose(self.shading(strip)[0], matplotlib.dates.date2num(np.datetime64("2019-03-01")) + np.array([0, 0.5, 1, 1.5, 2]))
+
+    @staticmethod
+    def shading(axis):
+        """Edges and darkness behind a panel."""
+        mesh = axis.findobj(matplotlib.collections.QuadMesh)[0]
+        return mesh.get_coordinates()[0, :, 0].tolist(), mesh.get_array().ravel().tolist()
+
+    def calibrated(self, ks, **more):
+        """A result with a KS distance of 400 increments, and result.h5 with their quantiles."""
+        with h5py.File(self.folder / "out/result.h5", "a") as file:
+            if "calibration" not in file:
+                file["calibration/observed"], file["calibration/expected"] = [0.2, 1.0, 3.0], [0.25, 1.1, 2.9]
+        return {"calibration": {"ks": ks, "increments": 400, "clients": [{"client": 0, "ks": 0.3, "increments": 16}, {"client": 1, "ks": 0.2, "increments": 100},
+                                                                         {"client": 2, "ks": None, "increments": 0}], **more}}
+
+    def test_a_ks_distance_is_compared_with_chance(self):
+        for ks, word, words in [(0.06, "within", "no more than chance would give"), (0.08, "beyond", "more than chance explains")]:
+            result = self.calibrated(ks)
+            with h5py.File(self.folder / "out/result.h5") as file:
+                figure = self.drawn(figures.calibration(result, file))
+                caption = captions.caption("calibration", result, file)
+            _, probabilities, clients = figure.axes
+            self.assertIn(f"KS distance {ks:.3f}, {word} chance", probabilities.get_title(loc="left"))
+            self.assertIn("± 0.068", probabilities.get_legend().get_texts()[0].get_text())
+            band = probabilities.collections[0].get_paths()[0].vertices
+            self.assertAlmostEqual(band[np.isclose(band[:, 0], 0.5), 1].max(), 0.5 + 1.358 / 20)
+            self.assertIn(words, caption)
+            self.assertIn("Of 2 clients 1 are beyond", caption)
+            self.assertEqual([round(bar.get_width(), 4) for bar in clients.patches], [0.1358, 0.3395])
+            self.assertIn("1 of 2 beyond chance", clients.get_title(loc="left"))
+
+    def test_calibration_of_an_older_run_has_no_bands_of_clients(self):
+        result = self.calibrated(0.06, clients=[{"client": 0, "ks": 0.3}, {"client": 1, "ks": 0.2}])
+        with h5py.File(self.folder / "out/result.h5") as file:
+            self.assertEqual(self.drawn(figures.calibration(result, file)).axes[2].get_title(loc="left"), "By client")
+            self.assertNotIn("beyond their own bands", captions.caption("calibration", result, file))
+
+    def test_gains_name_the_other_run_and_hide_no_bar(self):
+        rounds = [{**ROUNDS[0], "communities": [0, 0, 1, 1]}]
+        for gain in [(-9, -9, -8, -8), (8, 8, 9, 9)]:
+            new, old = self.scored(rounds=rounds), self.scored()
+            for row, g in zip(new["scores"]["models"][0]["per_client"], gain):
+                row["headline"] += g
+            axis = self.drawn(figures.gains(new, old, "of_$5$")).axes[0]
+            self.assertIn(r"gain on “of_\$5\$”", axis.get_title(loc="left"))
+            legend = axis.get_legend().get_window_extent()
+            self.assertFalse(any(bar.get_window_extent().overlaps(legend) for bar in axis.patches))
 
     def test_the_legend_hides_no_round(self):
         figure = self.drawn(figures.convergence({"rounds": ROUNDS, "best_round": 5}, None))

@@ -57,11 +57,10 @@ class Finished(program.Case):
         self.assertEqual(run.scores()["fedpp"][1].shape, (3,))
 
     def test_what_predict_and_evaluate_wrote(self):
-        self.write("run.toml", (self.folder / "run.toml").read_text().replace('clock = "calendar"\n', "").replace('time_origin = "2019-03-01"\n', "")
-                   + "curve_clients = 1\n")
+        self.write("run.toml", (self.folder / "run.toml").read_text().replace('clock = "calendar"\n', "") + "curve_clients = 1\n")
         self.train()
         run = fedpp.Run(self.folder / "out")
-        for read, command in [(lambda: run.next_events, "--next-events"), (lambda: run.futures, "--futures"), (lambda: run.evaluation, "fedpp evaluate"),
+        for read, command in [(lambda: run.next_events, "--next-events"), (lambda: run.futures, "--futures"), (lambda: run.futures_summary, "--futures"), (lambda: run.evaluation, "fedpp evaluate"),
                               (lambda: run.curves(2, "prediction.h5"), "fedpp predict")]:
             with self.assertRaisesRegex(FileNotFoundError, command):
                 read()
@@ -75,7 +74,11 @@ class Finished(program.Case):
         self.assertEqual(set(table["client"].tolist()), {1, 2})
         self.assertTrue((table["q50"] > table["observed_until"]).all())
         self.assertEqual(table["sequence"].dtype.kind, "i")
+        in_days = (table["expected_date"] - np.datetime64("2019-03-01")) / np.timedelta64(1, "D")
+        np.testing.assert_allclose(in_days, table["expected"], atol=1.01 / 86400)
+        self.assertTrue((in_days <= table["expected"]).all())
         self.assertTrue((run.futures["time"] > table["observed_until"].min()).all())
+        self.assertEqual(run.futures_summary["futures"].tolist(), [2] * len(table["client"]))
         self.assertEqual(len(run.evaluation["scores"]["models"][0]["per_client"]), 3)
         result = self.start([sys.executable, SOURCE / "scripts/plot.py", "out", "--dpi", "40", "--prediction"])
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -108,6 +111,34 @@ class Finished(program.Case):
         self.report("out", "--out", "again.html")
         self.assertTrue((self.folder / "again.html").exists())
 
+    def test_the_page_shows_forecasts_once_there_are_some(self):
+        self.train()
+        self.report("out")
+        page = (self.folder / "out/report.html").read_text()
+        absent = html.unescape(re.search("Not shown: (.*?)</p>", page).group(1))
+        self.assertIn("errors of the next event's time (evaluation.next_event = true writes them", absent)
+        self.assertRegex(absent, "next events .*'fedpp predict --next-events' writes it")
+        self.train("--resume", "--set", "evaluation.next_event=true")
+        result = self.start(self.on_ranks(2, "predict", "out", "--next-events"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.report("out")
+        page = (self.folder / "out/report.html").read_text()
+        self.assertIn("<h2>Next events</h2>", page)
+        test = json.loads((self.folder / "out/result.json").read_text())["next_event"]["test"]["predictors"][0]
+        self.assertRegex(page, f"<tr><td>{re.escape(test['name'])}</td>.*<td class=n>{test['rmse']:.6g}</td><td class=n>{test['mae']:.6g}</td></tr>")
+        self.assertNotIn("next event", re.search("Not shown: (.*?)</p>", page).group(1))
+
+    def test_the_page_says_on_how_many_clients_ours_is_above(self):
+        """As the table on the terminal does."""
+        result = self.start(self.on_ranks(2, "train", "run.toml", "--out", "out"))
+        told = re.findall(r"^  (\S.*?)  .*(\d of 3)", result.stdout, re.MULTILINE)
+        self.assertGreater(len(told), 1, result.stdout)
+        self.report("out")
+        page = html.unescape((self.folder / "out/report.html").read_text())
+        self.assertIn("<th class=n>clients ours is above</th>", page)
+        for model, clients in told:
+            self.assertRegex(page, f"<tr><td>{re.escape(model)}</td>.*<td class=n>{clients}</td></tr>")
+
     def test_event_times_leave_the_clients_only_where_asked(self):
         self.train()
         self.predict()
@@ -121,8 +152,12 @@ class Finished(program.Case):
         self.train("--resume", "--set", "evaluation.curve_events=true")
         self.predict()
         for name in ["result.h5", "prediction.h5"]:
-            self.assertEqual(len(self.event_arrays(name)), 2 * 3, name)
-        self.assertGreater(len(run.curves(0)["train_events"]), 0)
+            self.assertEqual(len(self.event_arrays(name)), 5 * 3, name)
+        curves = run.curves(0)
+        events = [curves[f"{split}_events"] for split in ("train", "validation", "test")]
+        self.assertEqual([len(times) for times in events], [13, 5, 5])  # of 24, the first of which is conditioned on
+        for name, before, after in [("train_ends", *events[:2]), ("validation_ends", *events[1:])]:
+            np.testing.assert_allclose(curves[name], [(before[-1] + after[0]) / 2])  # data.split_at: halfway
         self.report("out")
         page = (self.folder / "out/report.html").read_text()
         self.assertIn("this page holds data of clients", page)
@@ -135,7 +170,7 @@ class Finished(program.Case):
     def event_arrays(self, name):
         found = []
         with h5py.File(self.folder / "out" / name) as file:
-            file.visit(lambda path: found.append(path) if path.endswith("_events") else None)
+            file.visit(lambda path: found.append(path) if path.endswith(("_events", "_ends")) else None)
         return found
 
     def test_the_scores_that_count_in_an_attack_are_the_honest_clients(self):
@@ -146,6 +181,7 @@ class Finished(program.Case):
         page = (self.folder / "out/report.html").read_text()
         self.assertIn(f"of 3 clients this one is hostile: {honest['hostile_clients'][0]}.", page)
         self.assertIn(f"<tr class=ours><td>fedpp</td><td class=n>{honest['headline']:.4f}</td>", page)
+        self.assertRegex(page, "<td>homogeneous</td>.*<td class=n>[0-2] of 2</td></tr>")
 
     def test_the_page_says_who_trained(self):
         lead = lambda: re.search('class="lead">(.*?);', (self.folder / "out/report.html").read_text()).group(1)

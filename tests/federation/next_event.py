@@ -1,4 +1,5 @@
 """When the next event comes: scores beside simple predictors, and what predict writes, on any number of ranks."""
+import datetime
 import unittest
 
 import numpy as np
@@ -30,7 +31,7 @@ class NextEvent(SameBits):
             for predictor in table["predictors"]:
                 self.assertGreater(predictor["rmse"], predictor["mae"], predictor)
                 self.assertGreater(predictor["mae"], 0)
-        for name in ["next_events.csv", "futures.csv"]:
+        for name in ["next_events.csv", "futures.csv", "futures_summary.csv"]:
             self.assertEqual((self.folder / "ranks1" / name).read_bytes(), (self.folder / "ranks2" / name).read_bytes())
         self.assertEqual(list(self.folder.glob("ranks*/*.partial")), [])
 
@@ -48,12 +49,20 @@ class NextEvent(SameBits):
             self.assertEqual(times, sorted(times))
             self.assertGreater(float(row["expected"]), times[0])
             end[row["sequence"]], median[row["sequence"]] = times[0], times[3]
-        first = {}
+        first, drawn = {}, {}
         for row in self.rows("ranks1/futures.csv"):
+            drawn.setdefault(row["sequence"], np.zeros(futures, int))[int(row["future"])] += 1
             time, path = float(row["time"]), (row["sequence"], row["future"])
             self.assertGreater(time, end[row["sequence"]])
             self.assertLessEqual(time, end[row["sequence"]] + 40 + 1e-6)
             self.assertGreaterEqual(time, first.setdefault(path, time))
+        summary = self.rows("ranks1/futures_summary.csv")
+        self.assertEqual([row["sequence"] for row in summary], [row["sequence"] for row in next_events])
+        for row in summary:
+            counts = drawn.get(row["sequence"], np.zeros(futures, int))
+            said = [float(row[name]) for name in ["futures", "mean", "q05", "q50", "q95", "empty"]]
+            rank = lambda q: np.sort(counts)[int(np.ceil(q * futures)) - 1]
+            np.testing.assert_allclose(said, [futures, counts.mean(), rank(0.05), rank(0.5), rank(0.95), (counts == 0).mean()])
         early = sum(time <= median[sequence] for (sequence, _), time in first.items())
         draws = 24 * futures
         self.assertLess(abs(early - draws / 2), 4 * np.sqrt(draws) / 2, "first events against their median")
@@ -83,6 +92,25 @@ class NextEvent(SameBits):
         self.assertNotEqual(self.rows("out/futures.csv"), first)
         ends = sorted(float(row["observed_until"]) for row in self.rows("out/next_events.csv"))
         self.assertIn(f"{len(ends) - 5} sequences are observed until", predict((ends[4] + ends[5]) / 2).stdout)
+        self.assertEqual(len(self.rows("out/futures_summary.csv")), 5)
+        self.assertEqual(predict(ends[0] + 1e-6).returncode, 0)
+        only, = self.rows("out/futures_summary.csv")  # no event comes so soon: no row in futures.csv
+        self.assertEqual([only[name] for name in ["futures", "mean", "q05", "q50", "q95", "empty"]], ["3", "0", "0", "0", "0", "1"])
+
+    def test_dates(self):
+        """Of file times, whatever the clock and the origin of the model's; none where no year has four digits."""
+        self.deck(data__clients=3, data__partition="homogeneous", federation__participants=0, federation__rounds=1, data__time_unit="week",
+                  data__time_origin="1999-12-30T23:59:59", data__drop=True, data__drop_before=2.0)
+        self.train(1, "out")
+        predict = lambda *more: self.assertEqual(self.start(self.on_ranks(1, "predict", "out", "--next-events", *more)).returncode, 0)
+        predict()
+        for row in self.rows("out/next_events.csv"):
+            told = datetime.datetime.fromisoformat(row["expected_date"]) - datetime.datetime(1999, 12, 30, 23, 59, 59)
+            self.assertAlmostEqual(told.total_seconds(), 604800 * float(row["expected"]), delta=2)
+        predict("--set", "data.time_origin=9999-12-31")
+        self.assertEqual({row["expected_date"] for row in self.rows("out/next_events.csv")}, {""})
+        predict("--set", "data.time_origin=")
+        self.assertNotIn("expected_date", self.rows("out/next_events.csv")[0])
 
     def test_types_cannot_be_drawn(self):
         self.deck(data__clients=2, data__partition="homogeneous", federation__participants=0, federation__rounds=1,

@@ -27,8 +27,9 @@ template <class F>
 Counted count(const F& f) {
   namespace tools = Kokkos::Tools::Experimental;
   const auto before = tools::get_callbacks();
-  tools::set_allocate_data_callback(
-      [](auto, const char*, const void*, std::uint64_t size) { ::arrays += size > 0; });  // Kokkos' scratch may be empty
+  tools::set_allocate_data_callback([](auto, const char*, const void*, std::uint64_t size) {
+    ::arrays += size > 0;  // Kokkos' scratch may be empty
+  });
   tools::set_begin_deep_copy_callback(
       [](auto, const char*, const void*, auto, const char*, const void*, std::uint64_t) { ++::copies; });
   ::arrays = ::copies = 0;
@@ -87,7 +88,9 @@ TEST_P(NoAllocation, in_a_local_epoch) {
     };
     epoch();  // names of kernels, scratch of teams: made at first use
     const auto counted = count(epoch);
-    if (kCountsMalloc) EXPECT_LE(counted.allocations, most_allocations(epoch));
+    if (kCountsMalloc) {
+      EXPECT_LE(counted.allocations, most_allocations(epoch));
+    }
     EXPECT_EQ(counted.arrays, 0);
     EXPECT_EQ(counted.copies, 0);
   }
@@ -112,7 +115,9 @@ TEST(NoAllocation, in_a_local_epoch_through_a_mixture) {
   };
   epoch();
   const auto counted = count(epoch);
-  if (kCountsMalloc) EXPECT_LE(counted.allocations, most_allocations(epoch));
+  if (kCountsMalloc) {
+    EXPECT_LE(counted.allocations, most_allocations(epoch));
+  }
   EXPECT_EQ(counted.arrays + counted.copies, 0);
 }
 
@@ -144,7 +149,9 @@ TEST(NoAllocation, would_be_noticed) {
     gpu::to_host(a, host);
     const gpu::Array<double> another("another", 100);
   });
-  if (kCountsMalloc) EXPECT_GE(counted.allocations, 2);
+  if (kCountsMalloc) {
+    EXPECT_GE(counted.allocations, 2);
+  }
   EXPECT_GE(counted.arrays, 1);
   EXPECT_GE(counted.copies, 1);
 }
