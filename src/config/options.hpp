@@ -118,7 +118,8 @@ struct Model {
     v("inducing", inducing, "M: inducing points of a realisation", between(1, 4096));
     v("window", window, "T: length of the scaled clock", above(0));
     v("quadrature_nodes", quadrature_nodes,
-      "Gauss-Legendre nodes over a realisation's window; with a history encoder at most between two events (0: chosen)",
+      "quadrature nodes over a realisation's window; with a history encoder at most so many a cell between two events (0: "
+      "chosen)",
       between(0, 1e5));
     v("jitter", jitter, "relative jitter of K(z,z); multiplied by ten up to 1e-2 where a Cholesky factorisation fails",
       above_up_to(0, 1e-2));

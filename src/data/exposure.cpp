@@ -170,6 +170,25 @@ const Quadrature& cached_gauss_legendre(int n) {
   return found->second;
 }
 
+const Quadrature& cached_gauss_radau(int n) {
+  thread_local std::map<int, Quadrature> rules;
+  auto [found, added] = rules.try_emplace(n);
+  if (!added) return found->second;
+  // Golub (1973): the last coefficient of the Legendre recurrence is chosen so that 1 is a node.
+  std::vector<double> alpha(n, 0.0), beta;
+  double before = 0, value = 1;  // monic Legendre polynomials of degree k - 1 and k at 1
+  for (int k = 1; k < n; ++k) {
+    beta.push_back(k * k / (4.0 * k * k - 1));
+    const double next = value - (k > 1 ? beta[k - 2] : 0.0) * before;
+    before = value;
+    value = next;
+  }
+  alpha[n - 1] = 1 - (n > 1 ? beta[n - 2] * before / value : 0.0);
+  found->second = rule_of_recurrence(alpha, beta, 2.0);
+  found->second.nodes.back() = 1;
+  return found->second;
+}
+
 Quadrature gauss_of_measure(std::span<const double> points, std::span<const double> masses, int n) {
   assert(points.size() == masses.size() && static_cast<int>(points.size()) >= n && n >= 1);
   // Stieltjes: the three-term recurrence of the polynomials orthogonal under the measure.

@@ -38,6 +38,9 @@ Quadrature quadrature(const StepFunction& weight, std::int64_t count);
 Quadrature gauss_legendre(int n);
 /// The same, computed once for each n.
 const Quadrature& cached_gauss_legendre(int n);
+/// Gauss-Radau nodes and weights on [-1,1], n >= 1, the last node at 1: exact for polynomials up to degree 2n - 2.
+/// Computed once for each n.
+const Quadrature& cached_gauss_radau(int n);
 
 /// The n-point Gauss rule of a discrete positive measure (n at most the number of its points).
 Quadrature gauss_of_measure(std::span<const double> points, std::span<const double> masses, int n);

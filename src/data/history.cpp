@@ -11,10 +11,33 @@ namespace fedpp::data {
 namespace {
 
 constexpr int kNodesAnInterval = 8;
+constexpr int kCellsPerPeriod = 4, kMostCells = 32;
+
+/// Nodes of an interval that no event parts, in equal cells of time as long as its periods ask for, and each of these in
+/// equal pieces of the logarithm of the gap.
+void append_pieces(double last, Interval all, const RealisationRules& rules, int pieces, Realisation& result) {
+  const double length = all.end - all.start, floor = rules.gaps.floor();
+  const int most = rules.nodes > 0 ? static_cast<int>(rules.nodes) : kNodesAnInterval;
+  const double wanted = rules.period > 0 ? std::ceil(kCellsPerPeriod * length / rules.period) : 1;
+  const int cells = static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(kMostCells)));
+  const int parts = std::max(1, pieces / cells);
+  const auto rule = pieces > 1 ? cached_gauss_radau : cached_gauss_legendre;
+  double a = all.start;
+  for (int cell = 0; cell < cells; ++cell) {
+    const double end = cell + 1 == cells ? all.end : all.start + length * (cell + 1) / cells;
+    const double ratio = std::pow((end - last + floor) / (a - last + floor), 1.0 / parts);
+    for (int part = 0; part < parts && a < end; ++part) {
+      const double b = part + 1 == parts ? end : std::min(end, last - floor + (a - last + floor) * ratio);
+      if (!(a < b)) continue;
+      append_interval(last, a, b, floor, most, rule, result.nodes, result.node_weights);
+      a = b;
+    }
+  }
+}
 
 /// Events, nodes and history of one sequence in the splits named, added to a realisation as its next stream.
 void add_stream(Realisation& result, const ClientSequence& sequence, const RealisationRules& rules,
-                std::span<const Split> splits, double tempering) {
+                std::span<const Split> splits, double tempering, int pieces) {
   const int number = static_cast<int>(result.streams.size());
   const auto events = marked_events(sequence, rules, splits);
   std::vector<Interval> windows;
@@ -53,7 +76,6 @@ void add_stream(Realisation& result, const ClientSequence& sequence, const Reali
     result.log_offsets.push_back(std::log(rules.clock.scale));
     result.event_history.push_back(position(result.streams, number, events[j].time));
   }
-  const int most = rules.nodes > 0 ? static_cast<int>(rules.nodes) : kNodesAnInterval;
   for (const Interval& window : own) {
     double a = window.start;
     while (a < window.end) {
@@ -61,7 +83,7 @@ void add_stream(Realisation& result, const ClientSequence& sequence, const Reali
       const double b = next == tokens.end() ? window.end : std::min(*next, window.end);
       const int before = static_cast<int>(next - tokens.begin());
       const double last = before > 0 ? tokens[before - 1] : result.streams.back().start;
-      append_interval(last, a, b, rules.gaps.floor(), most, result.nodes, result.node_weights);
+      append_pieces(last, {a, b}, rules, pieces, result);
       result.node_history.resize(result.nodes.size(), {number, before});
       a = b;
     }
@@ -104,17 +126,17 @@ HistoryPosition position(const std::vector<Stream>& streams, int stream, double 
   return {stream, static_cast<int>(std::lower_bound(times.begin(), times.end(), t) - times.begin())};
 }
 
-void append_interval(double last, double a, double b, double floor, int most, std::vector<double>& nodes,
-                     std::vector<double>& weights) {
+void append_interval(double last, double a, double b, double floor, int most, const Quadrature& (*rule_of)(int),
+                     std::vector<double>& nodes, std::vector<double>& weights) {
   const double low = std::log(a - last + floor), high = std::log(b - last + floor);
   const int n = std::clamp(2 + static_cast<int>(high - low), 1, most);
-  const Quadrature& rule = cached_gauss_legendre(n);
+  const Quadrature& rule = rule_of(n);
   const double half = 0.5 * (high - low), centre = 0.5 * (low + high);
   double total = 0;
   const std::size_t first = weights.size();
   for (int k = 0; k < n; ++k) {
     const double x = std::exp(centre + half * rule.nodes[k]);
-    nodes.push_back(std::clamp(last + x - floor, a, b));
+    nodes.push_back(rule.nodes[k] == 1 ? b : std::clamp(last + x - floor, a, b));
     weights.push_back(half * rule.weights[k] * x);
     total += weights.back();
   }
@@ -123,11 +145,11 @@ void append_interval(double last, double a, double b, double floor, int most, st
 }
 
 std::vector<Realisation> history_realisations(const ClientData& client, const RealisationRules& rules,
-                                              std::span<const Split> splits, double tempering) {
+                                              std::span<const Split> splits, double tempering, int pieces) {
   std::vector<Realisation> realisations(rules.pooled ? 1 : 0);
   for (const ClientSequence& sequence : client.sequences) {
     if (!rules.pooled) realisations.emplace_back();
-    add_stream(realisations.back(), sequence, rules, splits, tempering);
+    add_stream(realisations.back(), sequence, rules, splits, tempering, pieces);
   }
   for (Realisation& r : realisations)
     for (double& weight : r.node_weights) weight *= tempering;

@@ -172,6 +172,8 @@ std::vector<Realisation> final_realisations(const ClientData& client, const Real
 }
 
 std::vector<Realisation> held_out_realisations(const ClientData& client, const RealisationRules& rules, Split split) {
+  // Amazon's gaps, the worst of seven data sets: 64 pieces are within 0.003 nats an event of the converged score.
+  if (rules.history) return history_realisations(client, rules, std::array{split}, 1.0, split == kTest ? 64 : 16);
   return make_realisations(client, rules, std::array{split}, 1.0);
 }
 

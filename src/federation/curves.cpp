@@ -60,7 +60,13 @@ void write_client(Session& session, OwnedClient& client, const model::Priors& th
   const bool history = session.rules().history;
   auto span = whole.front().span;
   for (std::size_t i = 0; i < grid.size(); ++i) grid[i].streams = whole[i].streams;
-  if (history) span = {whole.front().streams.front().start, whole.front().streams.front().times.back()};
+  if (history) {  // of the first stream: from the start of its observation to its last event, or to the end of its windows
+    const auto& stream = whole.front().streams.front();
+    span = {stream.start, stream.times.empty() ? stream.start : stream.times.back()};
+    for (const auto& windows : client.data.sequences.front().windows)
+      if (!windows.empty())
+        span.end = std::max(span.end, data::to_model(clock, client.data.sequences.front(), windows.back().end));
+  }
   const auto n = static_cast<std::size_t>(config.evaluation.curve_points);
   auto& nodes = grid.front().nodes;
   for (std::size_t j = 0; j < n; ++j)

@@ -32,10 +32,15 @@ struct Rows {
   std::int64_t cut = 0;
 };
 
+/// -inf where there is none.
+double last_event(const data::ClientSequence& sequence) {
+  return sequence.times.empty() ? -std::numeric_limits<double>::infinity() : sequence.times.back();
+}
+
 /// The end of a sequence: its last event, or the end of its observation where that is later. Time of the file, less the
 /// plan's origin.
 double end_of(const data::ClientSequence& sequence) {
-  double end = sequence.times.back();
+  double end = last_event(sequence);
   for (const auto& windows : sequence.windows)
     if (!windows.empty()) end = std::max(end, windows.back().end);
   return end;
@@ -95,7 +100,7 @@ Rows rows_of(const Session& session, const OwnedClient& client, const model::Pri
   if (!request.next_events.empty()) {
     const auto next = reader.after(ends);
     for (std::size_t s = 0; s < next.size(); ++s) {
-      rows.next_events += fmt::format("{},{:.12g},{:.12g},{:.12g}", name(s), sequences[s].times.back() + origin,
+      rows.next_events += fmt::format("{},{:.12g},{:.12g},{:.12g}", name(s), last_event(sequences[s]) + origin,
                                       in_file(s, ends[s].from), in_file(s, ends[s].from + next[s].expectation()));
       for (const double q : kQuantiles)
         rows.next_events += fmt::format(",{:.12g}", in_file(s, ends[s].from + next[s].quantile(q)));

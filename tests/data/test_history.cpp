@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numbers>
 
 #include "data/random.hpp"
 #include "data/realisation.hpp"
@@ -125,7 +126,7 @@ TEST(History, IntervalQuadratureFollowsIntensitiesOfTheLogarithmOfTheGap) {
   for (const double length : {1e-4, 1e-2, 0.5, 10.0, 90.0})
     for (const double power : {0.0, 0.5, 2.0}) {
       std::vector<double> nodes, weights;
-      append_interval(3, 3, 3 + length, floor, 12, nodes, weights);
+      append_interval(3, 3, 3 + length, floor, 12, cached_gauss_legendre, nodes, weights);
       double sum = 0;
       for (std::size_t k = 0; k < nodes.size(); ++k) sum += weights[k] * std::pow(nodes[k] - 3 + floor, -power);
       const double exact = (std::pow(length + floor, 1 - power) - std::pow(floor, 1 - power)) / (1 - power);
@@ -134,7 +135,7 @@ TEST(History, IntervalQuadratureFollowsIntensitiesOfTheLogarithmOfTheGap) {
     }
   // From the middle of an interval, as where a window begins between two events.
   std::vector<double> nodes, weights;
-  append_interval(0, 2, 5, floor, 8, nodes, weights);
+  append_interval(0, 2, 5, floor, 8, cached_gauss_legendre, nodes, weights);
   double sum = 0;
   for (std::size_t k = 0; k < nodes.size(); ++k) {
     EXPECT_GE(nodes[k], 2);
@@ -142,6 +143,56 @@ TEST(History, IntervalQuadratureFollowsIntensitiesOfTheLogarithmOfTheGap) {
     sum += weights[k] / (nodes[k] + floor);
   }
   EXPECT_NEAR(sum, std::log((5 + floor) / (2 + floor)), 1e-3);
+}
+
+/// A sequence observed from 0 on, with events after every unit of time.
+Realisation lattice(int pieces, double period = 0) {
+  ClientSequence sequence;
+  for (int t = 0; t <= 20; ++t) sequence.times.push_back(t);
+  std::int64_t outside = 0;
+  EXPECT_TRUE(cut_chronologically(sequence, false, {}, outside, SplitAt::kEvent));
+  ClientData client;
+  client.sequences = {sequence};
+  RealisationRules rules;
+  rules.history = true;
+  rules.clock = {true, 0, 1, 100};
+  rules.gaps = {0, 0.5};
+  rules.period = period;
+  return history_realisations(client, rules, std::array{kTrain}, 1.0, pieces)[0];
+}
+
+template <class F>
+double by_nodes(const Realisation& r, const F& f) {
+  double sum = 0;
+  for (std::size_t q = 0; q < r.nodes.size(); ++q) sum += r.node_weights[q] * f(r, q);
+  return sum;
+}
+
+TEST(History, APeakOfTheIntensityWhereEventsAreIsCountedInAScore) {
+  // An intensity of the gap alone with a narrow peak where all gaps end, which nodes inside the intervals do not see.
+  const auto intensity = [](double width) {
+    return [=](const Realisation& r, std::size_t q) {
+      const auto& times = r.streams[0].times;
+      const double gap = r.nodes[q] - times[r.node_history[q].before - 1];
+      return std::exp(-0.5 * std::pow((gap - 1) / width, 2)) / width;
+    };
+  };
+  const auto exact = [](double) { return 12 * 0.5 * std::sqrt(2 * std::numbers::pi); };  // half of the peak, 12 times
+  EXPECT_LT(by_nodes(lattice(1), intensity(0.01)), 0.1 * exact(0.01));                   // in training it is
+  for (const double width : {0.003, 0.01, 0.03}) EXPECT_GT(by_nodes(lattice(16), intensity(width)), 0.9 * exact(width));
+  EXPECT_NEAR(by_nodes(lattice(16), intensity(0.03)), exact(0.03), 0.2 * exact(0.03));
+  EXPECT_NEAR(by_nodes(lattice(16), intensity(0.1)), exact(0.1), 0.02 * exact(0.1));
+  EXPECT_NEAR(by_nodes(lattice(64), intensity(0.03)), exact(0.03), 0.01 * exact(0.03));
+}
+
+TEST(History, CellsFollowThePeriodsOfTheInputs) {
+  const auto peaks = [](const Realisation& r, std::size_t q) {  // ten a unit of time
+    return 1 + std::sin(2 * std::numbers::pi * 10 * r.nodes[q]) * std::sin(2 * std::numbers::pi * 10 * r.nodes[q]);
+  };
+  EXPECT_NEAR(by_nodes(lattice(1, 0.1), peaks), 1.5 * 12, 0.02 * 12);
+  EXPECT_GT(std::abs(by_nodes(lattice(1), peaks) - 1.5 * 12), 0.1 * 12);
+  const auto r = lattice(1, 1e-6);  // no more than so many
+  EXPECT_LE(r.nodes.size(), 12u * 32 * 3);
 }
 
 TEST(GapScale, IsThatOfPositiveTrainingGaps) {
