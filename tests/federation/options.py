@@ -60,6 +60,22 @@ class Settings(SameBits):
         again = self.start([FEDPP, "train", "shown.toml", "--validate-only"])
         self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
 
+    def test_a_cut_by_time_keeps_sequences_without_events(self):
+        self.write("train.csv", data_set(12) + "50,3,0\n50,30,1\n")
+        self.write("windows.csv", "sequence,start,end\n" + "".join(f"{s},0,60\n" for s in [*range(12), 50, 99]))
+        self.write("run.toml", settings(data__windows=["windows.csv"], data__partition="homogeneous", data__clients=3, federation__participants=3,
+                                        model__encoder="decay", data__realisation="per-sequence"))
+        self.assertIn("\n1 sequence with fewer than five training events is left out\n", self.train(1, "events", "--set", "data.max_sequences=13").stdout)
+        for ranks, out in [(1, "one"), (2, "two")]:
+            self.assertIn(" 14 sequences, ", self.train(ranks, out, "--set", "data.split_at=time").stdout)
+        self.assert_same("one", "two")
+        for command in [["predict", "two", "--next-events"], ["predict", "two"]]:
+            done = self.start(self.on_ranks(2, *command))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        rows = (self.folder / "two" / "next_events.csv").read_text().splitlines()
+        self.assertEqual(len(rows), 15)
+        self.assertRegex("\n".join(rows), r"\n\d,0,99,-inf,60,")
+
     def test_windows_tables(self):
         self.write("train.csv", data_set(24))
         rows = "".join(f"{s},-10,{20 + s % 3}\n{s},25,60\n" for s in range(24)) + "99,-10,60\n"
