@@ -49,6 +49,18 @@ bool stopped_at_the_start(mpi::Communicator& world) {
   return signal != 0;
 }
 
+/// Collective. With 'adapt --continue' rounds come on top of those done.
+void add_rounds_done(config::Config& config, const CheckpointHeader& header, mpi::Communicator& world) {
+  auto& rounds = config.federation.rounds;
+  mpi::together(world, [&] {
+    if (rounds > config::kMostRounds - header.next_round)
+      throw UserError(fmt::format(
+          "--rounds {} (federation.rounds) on top of the {} that {} has done: more than {} rounds: ask for fewer",
+          rounds, header.next_round, header.path, config::kMostRounds));
+  });
+  rounds += header.next_round;
+}
+
 /// The start of training, or where the checkpoint of `header` leaves it.
 RunState starting_state(Session& session, const TrainingRequest& request,
                         const std::optional<CheckpointHeader>& header) {
@@ -109,7 +121,7 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   if (elsewhere) {
     header = read_header(request.checkpoint, ReadFor::kAdaptation, world);
     mpi::together(world, [&] { check_adaptable(*header, config, request.start == Start::kContinue); });
-    if (request.start == Start::kContinue) config.federation.rounds += header->next_round;
+    if (request.start == Start::kContinue) add_rounds_done(config, *header, world);
   }
   const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
   const auto ranks = examine_ranks(world, [] { return gpu::examine_device(); });
