@@ -79,6 +79,8 @@ class Usage(Case):
         self.assertIn("give it as well", self.refuses("predict", "out", "--horizon", "2", env=NO_START))
         self.assertIn("give it as well", self.refuses("predict", "out", "--seed", "2", env=NO_START))
         self.assertIn("--horizon -1", self.refuses("predict", "out", "--futures", "3", "--horizon", "-1", env=NO_START))
+        self.assertIn("--futures 0: must be at least 1", self.refuses("predict", "out", "--futures", "0", env=NO_START))
+        self.assertIn("--futures 0: must", self.refuses("predict", "out", "--futures", "0", "--horizon", "2", env=NO_START))
         self.assertIn("--futures -3", self.refuses("predict", "out", "--futures", "-3", "--until", "1", env=NO_START))
 
     def test_checkpoint_needs_resume(self):
