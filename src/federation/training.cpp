@@ -108,6 +108,15 @@ std::string describe_changes(const CheckpointHeader& header, const config::Confi
   return text;
 }
 
+/// Collective; rank 0 knows who was left out.
+bool nothing_accepted(const RunState& state, mpi::Communicator& world) {
+  const auto none = [](const nlohmann::json& round) {
+    return round.at("left_out").size() >= round.at("participants").size();
+  };
+  const bool all = !state.rounds.empty() && std::all_of(state.rounds.begin(), state.rounds.end(), none);
+  return world.max(world.is_root() && all ? 1 : 0, "metrics") > 0;
+}
+
 }  // namespace
 
 int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi::Communicator& world) {
@@ -183,8 +192,13 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   // 4. Scores, curves, tables.
   as_the_machines_fault([&] { report(session, state, progress, phases); });
   if (profile) progress.line(phase_table(world, profile->entries()));
+  const bool nothing = nothing_accepted(state, world);
+  if (nothing)
+    progress.line(
+        "no upload of any round was accepted, so nothing was learned: the lines 'left out of round' above say why; a "
+        "smaller training.learning_rate helps where weights are not finite");
   progress.record({{"event", "finished"}, {"round", state.next_round}});
-  return 0;
+  return nothing ? kExitNothingLearned : 0;
 }
 
 }  // namespace fedpp::federation
