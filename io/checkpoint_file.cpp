@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "io/atomic_file.hpp"
 #include "io/whole_number.hpp"
 
 namespace fedpp::io {
@@ -17,7 +18,6 @@ namespace {
 
 constexpr std::string_view kPrefix = "checkpoint-", kSuffix = ".h5", kPartial = ".partial";
 
-/// The round in the name of a checkpoint; nothing for any other name.
 std::optional<std::int64_t> round_of(std::string_view name) {
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
   const std::optional<std::int64_t> round =
@@ -42,6 +42,10 @@ void remove_file(const std::string& path) {
 }  // namespace
 
 std::string checkpoint_name(std::int64_t round) { return fmt::format("{}{:06d}{}", kPrefix, round, kSuffix); }
+
+std::optional<std::int64_t> round_in_name(const std::string& path) {
+  return round_of(std::filesystem::path(path).filename().string());
+}
 
 std::vector<CheckpointEntry> list_checkpoints(const std::string& directory) {
   std::vector<CheckpointEntry> entries;
@@ -70,6 +74,19 @@ std::optional<CheckpointEntry> newest_intact_checkpoint(const std::string& direc
     }
   }
   return std::nullopt;
+}
+
+std::vector<std::string> supersede_checkpoints(const std::string& directory, std::int64_t from) {
+  std::vector<std::string> moved;
+  for (const CheckpointEntry& entry : list_checkpoints(directory)) {
+    if (entry.round < from) continue;
+    std::string name = entry.path + ".superseded";
+    std::error_code failed;
+    for (int n = 2; std::filesystem::exists(name, failed); ++n) name = fmt::format("{}.superseded.{}", entry.path, n);
+    rename_durably(entry.path, name);
+    moved.push_back(name);
+  }
+  return moved;
 }
 
 void prune_checkpoints(const std::string& directory, std::int64_t keep) {

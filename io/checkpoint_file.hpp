@@ -21,6 +21,9 @@ struct CheckpointEntry {
 /// "checkpoint-000040.h5" for 40.
 std::string checkpoint_name(std::int64_t round);
 
+/// The round in the name of a checkpoint; nothing for any other name.
+std::optional<std::int64_t> round_in_name(const std::string& path);
+
 /// Checkpoints in a folder by their names, oldest first. Nothing is opened. Throws where the folder cannot be read.
 std::vector<CheckpointEntry> list_checkpoints(const std::string& directory);
 
@@ -33,5 +36,9 @@ std::optional<CheckpointEntry> newest_intact_checkpoint(const std::string& direc
 
 /// Deletes all but the newest `keep` (>= 1), and leftovers of interrupted writes ("checkpoint-*.h5.partial").
 void prune_checkpoints(const std::string& directory, std::int64_t keep);
+
+/// Checkpoints of this round and later ones become "checkpoint-000060.h5.superseded" (".superseded.2" where there is
+/// one), which counts as no checkpoint. Returns their new paths.
+std::vector<std::string> supersede_checkpoints(const std::string& directory, std::int64_t from);
 
 }  // namespace fedpp::io

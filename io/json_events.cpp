@@ -13,6 +13,18 @@ namespace {
 
 using nlohmann::json;
 
+std::string cut(const std::string& text, std::size_t longest) {
+  return text.size() <= longest ? text : text.substr(0, longest) + "...";
+}
+
+/// A value for a message, cut to a length that can be read. What containers hold is left out: they may be nested deeper
+/// than the stack is.
+std::string shown(const json& value) {
+  if (value.is_array()) return "[...]";
+  if (value.is_object()) return "{...}";
+  return cut(value.dump(), 60);
+}
+
 /// Turns objects into records and hands them out.
 class ObjectReader {
  public:
@@ -59,14 +71,14 @@ class ObjectReader {
         fail("NaN or Infinity stands among the values; repair or remove these events");
       const std::string what = error.what();
       const std::size_t bracket = what.find("] ");
-      fail("is not JSON: " + (bracket == std::string::npos ? what : what.substr(bracket + 2)));
+      fail("is not JSON: " + cut(bracket == std::string::npos ? what : what.substr(bracket + 2), 200));
     }
   }
 
   std::int64_t identifier(const json& object) const {
     const auto found = object.find("seq_idx");
     if (found == object.end()) return count_;
-    if (!found->is_number_integer()) fail(fmt::format("seq_idx {} is not an integer", found->dump()));
+    if (!found->is_number_integer()) fail(fmt::format("seq_idx {} is not an integer", shown(*found)));
     return found->get<std::int64_t>();
   }
 
@@ -85,7 +97,7 @@ class ObjectReader {
     for (const json& time : times) {
       if (!time.is_number())
         fail(fmt::format("sequence {}: event {}: time {} is not a number", record.id, record.times.size() + 1,
-                         time.dump()));
+                         shown(time)));
       record.times.push_back(time.get<double>());
     }
   }
@@ -96,7 +108,7 @@ class ObjectReader {
     for (const json& type : types) {
       const std::string at = fmt::format("sequence {}: event {}: ", record.id, record.types.size() + 1);
       if (!type.is_number_integer())
-        fail(fmt::format("{}type {} is not an integer; write a whole number like 3", at, type.dump()));
+        fail(fmt::format("{}type {} is not an integer; write a whole number like 3", at, shown(type)));
       // An unsigned number above the signed range is above the largest type in any case.
       const bool huge =
           type.is_number_unsigned() && type.get<std::uint64_t>() > static_cast<std::uint64_t>(kLargestType);

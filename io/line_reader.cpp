@@ -24,13 +24,16 @@ constexpr std::size_t kReadBlock = 1u << 16;
 class LineReader::Bytes {
  public:
   explicit Bytes(const std::string& path) : input_(kReadBlock) {
-    fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe would wait for its writer
     if (fd_ < 0) throw Error(fmt::format("{}: cannot open: {}", path, std::strerror(errno)));
     struct stat status{};
-    if (::fstat(fd_, &status) == 0 && S_ISDIR(status.st_mode)) {
-      ::close(fd_);
-      throw Error(fmt::format("{}: is a folder; expected a file", path));
-    }
+    if (::fstat(fd_, &status) != 0) return;
+    const char* problem = S_ISDIR(status.st_mode)    ? "is a folder; expected a file"
+                          : S_ISFIFO(status.st_mode) ? "is a pipe: data are read several times, name a file"
+                                                     : nullptr;
+    if (!problem) return;
+    ::close(fd_);
+    throw Error(fmt::format("{}: {}", path, problem));
   }
   Bytes(const Bytes&) = delete;
   Bytes& operator=(const Bytes&) = delete;

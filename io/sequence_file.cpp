@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <string_view>
 #include <unordered_set>
@@ -182,6 +183,9 @@ bool is_sealed(const std::string& path) {
 SequenceFileReader::SequenceFileReader(const std::string& path) : SequenceFileReader(path, open(path)) {}
 
 File SequenceFileReader::open(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_fifo(path, ignored))  // opened, it would wait for its writer
+    throw Error(path + ": is a pipe: data are read several times, name a file");
   if (is_sealed(path)) return open_sealed(path, kSequences);
   const TrialRead read_all = [&](File file) { SequenceFileReader(path, std::move(file)).touch_all(); };
   return open_guarded(path, read_all, "; write it anew, or import its source again: 'fedpp import' adds a checksum");

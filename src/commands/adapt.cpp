@@ -72,6 +72,8 @@ bool names_data(const std::string& override) {
 }
 
 config::Config read_config(const AdaptOptions& options) {
+  if (options.rounds && (*options.rounds < 1 || *options.rounds > config::kMostRounds))
+    throw UserError(fmt::format("--rounds {}: must be in [1, {}]", *options.rounds, config::kMostRounds));
   if (!options.same_clients && std::none_of(options.overrides.begin(), options.overrides.end(), names_data))
     throw UserError(
         "no training data for new clients: name them with --set data.train=FILE,... or --set "

@@ -32,9 +32,9 @@ constexpr const char* kPredictExamples =
     "  fedpp predict out --next-events                       when each sequence goes on: out/next_events.csv\n"
     "  fedpp predict out --futures 100 --horizon 24          100 futures of each sequence: out/futures.csv";
 
-void check_futures(const federation::ForecastRequest& forecast) {
-  const bool asked = forecast.paths > 0, ends = forecast.until || forecast.horizon;
-  if (forecast.paths < 0) throw UsageError(fmt::format("--futures {}: must be at least 1", forecast.paths));
+void check_futures(const federation::ForecastRequest& forecast, bool asked) {
+  const bool ends = forecast.until || forecast.horizon;
+  if (asked && forecast.paths < 1) throw UsageError(fmt::format("--futures {}: must be at least 1", forecast.paths));
   if (asked && forecast.until.has_value() == forecast.horizon.has_value())
     throw UsageError(fmt::format("--futures {}: give either --until or --horizon, so that they end", forecast.paths));
   if (!asked && ends) throw UsageError("--until and --horizon end the futures of --futures N: give it as well");
@@ -123,17 +123,18 @@ void add_predict(CLI::App& app, Action& chosen) {
   command->add_flag("--next-events", options->next_events,
                     "Expected time and quantiles of the next event of every sequence, to DIR/next_events.csv (--out "
                     "FILE.h5: FILE.next_events.csv)");
-  command
-      ->add_option("--futures", forecast.paths,
-                   "Draw N futures of every sequence, to DIR/futures.csv, and how many events they have, to "
-                   "DIR/futures_summary.csv (--out FILE.h5: FILE.futures.csv, FILE.futures_summary.csv)")
-      ->type_name("N");
+  CLI::Option* futures =
+      command
+          ->add_option("--futures", forecast.paths,
+                       "Draw N futures of every sequence, to DIR/futures.csv, and how many events they have, to "
+                       "DIR/futures_summary.csv (--out FILE.h5: FILE.futures.csv, FILE.futures_summary.csv)")
+          ->type_name("N");
   command->add_option("--until", forecast.until, "Futures end at time T of the file")->type_name("T");
   command->add_option("--horizon", forecast.horizon, "Futures end H after their sequence's end")->type_name("H");
   command->add_option("--seed", forecast.seed, "Draw other futures (default: federation.seed)")->type_name("N");
   add_set_option(*command, options->overrides);
-  command->callback([options, &chosen] {
-    check_futures(options->request.forecast);
+  command->callback([options, futures, &chosen] {
+    check_futures(options->request.forecast, futures->count() > 0);
     chosen = [options] { return predict(*options); };
   });
 }

@@ -184,6 +184,9 @@ struct Training {
   }
 };
 
+/// A run keeps a line of history for each round.
+inline constexpr std::int64_t kMostRounds = 10'000'000;
+
 /// The round loop (spec 2.0, 3.2).
 struct Federation {
   std::string mode = "federated";
@@ -212,7 +215,7 @@ struct Federation {
       "step of fedala's elementwise weights along the loss in nats (eta), and of apple's p along that per training "
       "event (0: 1 and 0.03)",
       at_least(0));
-    v("rounds", rounds, "communication rounds", at_least(1));
+    v("rounds", rounds, "communication rounds", between(1, kMostRounds));
     v("participants", participants, "clients sampled uniformly a round (0: all; left out: at most all)", at_least(0));
     v("straggling_period", straggling_period, "G: the participants stay the same for G rounds", at_least(1));
     v("client_start", client_start,

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 #include "config/error.hpp"
 #include "config/keys.hpp"
@@ -106,9 +107,39 @@ void make_absolute(Data& data, const std::filesystem::path& folder) {
   absolute(data.client_files);
 }
 
+/// The line on which a dotted key has more parts than any key of ours may have, or 0. toml++ calls itself for each part
+/// and does not survive very many. Strings and comments have no keys.
+int line_of_deep_key(std::string_view text) {
+  constexpr int kMostParts = 64;
+  int line = 1, dots = 0;
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\n') ++line;
+    if (quote) {
+      if (c == '\\' && quote == '"')
+        line += ++i < text.size() && text[i] == '\n';
+      else if (c == quote)
+        quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '#') {
+      while (i + 1 < text.size() && text[i + 1] != '\n') ++i;
+    } else if (c == '.') {
+      if (++dots >= kMostParts) return line;
+    } else if (std::string_view("=[]{},\n").find(c) != std::string_view::npos) {
+      dots = 0;
+    }
+  }
+  return 0;
+}
+
 class Reader {
  public:
   void file(const std::string& text, const std::string& name) {
+    if (const int line = line_of_deep_key(text); line > 0)
+      throw UserError(
+          fmt::format("{}:{}: a key of more than 64 parts: keys are a section's, as in federation.rounds", name, line));
     toml::table table;
     try {
       table = toml::parse(text, name);
@@ -151,6 +182,11 @@ class Reader {
       return;
     }
     const Key* key = find(*section, name);
+    if (line_of_deep_key(value) > 0) {
+      mistakes_.push_back(
+          fmt::format("--set {}.{}: a key of more than 64 parts stands in the value", section_name, name));
+      return;
+    }
     try {
       const toml::table table = toml::parse("value = " + (key ? as_toml(*key, value) : "0"));
       set(*section, name, *table.get("value"), origin);

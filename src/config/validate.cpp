@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -228,6 +230,17 @@ void check_evaluation(Checker& check, const Data& data, const Evaluation& evalua
                            data.protocol));
 }
 
+/// Why a data file cannot be read; "" where it can. A pipe is not opened: that would wait for its writer.
+std::string unreadable(const std::string& file) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored))
+    return fmt::format("\"{}\" is a folder: name the data file in it", file);
+  if (std::filesystem::is_fifo(file, ignored))
+    return fmt::format("\"{}\" is a pipe: data are read several times, name a file", file);
+  errno = 0;
+  return std::ifstream(file) ? "" : fmt::format("cannot open \"{}\": {}", file, std::strerror(errno));
+}
+
 }  // namespace
 
 void throw_if_any(const std::vector<std::string>& mistakes) {
@@ -266,14 +279,13 @@ void check_data_files(const Config& config, const Origins& origins) {
     const auto origin = origins.find(name);
     const std::string where = (origin == origins.end() ? "" : origin->second + ": ") + name;
     for (const std::string& file : files) {
-      std::error_code ignored;
-      if (std::filesystem::is_directory(file, ignored)) {
-        mistakes.push_back(fmt::format("{}: \"{}\" is a folder: name the data file in it", where, file));
-      } else if (!std::ifstream(file)) {
-        mistakes.push_back(
-            fmt::format("{}: cannot open \"{}\": check the path (relative ones start at the configuration "
-                        "file's folder, with --set at the current folder)",
-                        where, file));
+      if (const std::string why = unreadable(file); !why.empty()) {
+        std::error_code ignored;
+        mistakes.push_back(fmt::format("{}: {}{}", where, why,
+                                       std::filesystem::exists(file, ignored)
+                                           ? ""
+                                           : ": check the path (relative ones start at the configuration file's "
+                                             "folder, with --set at the current folder)"));
       } else if (name != "data.windows") {
         check_new(group_of(config.data, name), where, file);
       }
@@ -290,19 +302,17 @@ void check_data_files(const Config& config, const Origins& origins) {
 void check_client_files(const Config& config, const Origins& origins) {
   std::vector<std::string> mistakes;
   const auto check = [&](const std::string& name, const std::string& pattern) {
-    std::string first;
+    std::string first;  // why
     std::int64_t missing = 0;
     for (std::int64_t c = 0; c < config.data.clients; ++c) {
-      const auto file = expand_client(pattern, c);
-      std::error_code ignored;
-      if (std::ifstream(file) && !std::filesystem::is_directory(file, ignored)) continue;
-      if (missing++ == 0) first = file;
+      const std::string why = unreadable(expand_client(pattern, c));
+      if (!why.empty() && missing++ == 0) first = why;
     }
     if (missing == 0) return;
     const auto origin = origins.find(name);
-    mistakes.push_back(fmt::format(
-        "{}{}: cannot open \"{}\" (missing for {} of data.clients = {}): check the pattern, or bring the files here",
-        origin == origins.end() ? "" : origin->second + ": ", name, first, missing, config.data.clients));
+    mistakes.push_back(
+        fmt::format("{}{}: {} (missing for {} of data.clients = {}): check the pattern, or bring the files here",
+                    origin == origins.end() ? "" : origin->second + ": ", name, first, missing, config.data.clients));
   };
   if (config.data.client_files.empty()) return;
   check("data.client_files", config.data.client_files);

@@ -275,6 +275,12 @@ LocalExtents local_extents(const Plan& plan, std::span<const std::int64_t> owned
 void finish_plan(Plan& plan, const LocalExtents& all) {
   plan.extents = all;
   plan.kept_types = keep_types(all.types, plan.options.leave_out_types);
+  if (plan.kept_types.empty() && plan.options.drop)
+    throw UserError(
+        fmt::format("data.drop_before = {}: no event{} comes then or later: name an earlier time, in {} of the file",
+                    plan.options.drop_before,
+                    plan.options.leave_out_types.empty() ? "" : " of a type that data.leave_out_types leaves",
+                    plan.options.time_unit));
   if (plan.kept_types.empty()) throw UserError("data.leave_out_types leaves no type of event: keep at least one");
   const double length = plan.clock.elapsed ? all.longest : all.end - all.start;
   if (!(length > 0))

@@ -100,10 +100,10 @@ Rows rows_of(const Session& session, const OwnedClient& client, const model::Pri
   if (!request.next_events.empty()) {
     const auto next = reader.after(ends);
     for (std::size_t s = 0; s < next.size(); ++s) {
-      rows.next_events += fmt::format("{},{:.12g},{:.12g},{:.12g}", name(s), last_event(sequences[s]) + origin,
+      rows.next_events += fmt::format("{},{},{},{}", name(s), last_event(sequences[s]) + origin,
                                       in_file(s, ends[s].from), in_file(s, ends[s].from + next[s].expectation()));
       for (const double q : kQuantiles)
-        rows.next_events += fmt::format(",{:.12g}", in_file(s, ends[s].from + next[s].quantile(q)));
+        rows.next_events += fmt::format(",{}", in_file(s, ends[s].from + next[s].quantile(q)));
       if (const auto& data = session.config().data; !data.time_origin.empty())
         rows.next_events += "," + date_of(data, in_file(s, ends[s].from + next[s].expectation()));
       rows.next_events += '\n';
@@ -124,7 +124,7 @@ Rows rows_of(const Session& session, const OwnedClient& client, const model::Pri
   for (const auto& path : paths) {
     if (path.until > path.from) counts[path.sequence].push_back(path.drawn.size());
     for (const double time : path.drawn)
-      fmt::format_to(std::back_inserter(rows.futures), "{},{},{:.12g}\n", name(path.sequence), path.number,
+      fmt::format_to(std::back_inserter(rows.futures), "{},{},{}\n", name(path.sequence), path.number,
                      in_file(path.sequence, time));
     rows.cut += path.cut ? 1 : 0;
   }

@@ -153,6 +153,9 @@ Scores score_states(Session& session, const RunState& state, bool best) {
         "\nNot scored, as no prediction from their weights is a number: client{} {}. Nothing above counts them.",
         result.unscored.size() == 1 ? "" : "s", fmt::join(result.unscored, ", "));
   }
+  if (result.unscored.empty() && !(total_of(session, result).events > 0))
+    scores.table +=
+        "\nNo test window holds an event, so there is nothing to score: the data end before, or see what was left out.";
   scores.json["state"] = best && state.stopping.best_round >= 0 ? "best" : "last";
   scores.uniforms = result.uniforms;
   nlohmann::json clients = nlohmann::json::array();

@@ -1,6 +1,7 @@
 #include "federation/round_loop.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -260,7 +261,10 @@ class Trainer {
     const auto& o = config_.output;
     const auto start = std::chrono::steady_clock::now();
     try {
-      write_checkpoint(session_, state_, o.directory, o.checkpoints_kept);
+      const auto superseded = write_checkpoint(session_, state_, o.directory, o.checkpoints_kept);
+      if (!superseded.empty())
+        progress_.line(
+            fmt::format("superseded by this course of the run, and no longer read: {}", fmt::join(superseded, ", ")));
     } catch (const mpi::AgreedError& error) {
       if (last || ++failed_checkpoints_ >= kAttempts) as_the_machines_fault([] { throw; });
       const std::chrono::seconds pause(1 << (failed_checkpoints_ - 1));

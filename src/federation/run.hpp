@@ -15,6 +15,9 @@ namespace fedpp::federation {
 /// A signal ended the training, after a checkpoint or before its first round: the job script submits again and resumes.
 inline constexpr int kExitRequeue = 75;
 
+/// Nothing was learned: what the configuration asks for or the data are at fault, and another attempt mends neither.
+inline constexpr int kExitNothingLearned = 2;
+
 /// Where a training starts (docs/adaptation.md for the last two).
 enum class Start {
   kInitialPrior,

@@ -58,6 +58,16 @@ std::string remedy_for(const std::string& path, ReadFor purpose) {
   return fmt::format("; the newest intact one is {}: {}", intact->path, way_to_take(intact->path, purpose));
 }
 
+/// The newest checkpoint is the one of the highest number.
+void check_name(const std::string& path, std::int64_t next_round) {
+  const auto number = io::round_in_name(path);
+  if (number && *number != next_round)
+    throw UserError(
+        fmt::format("{}: its name says round {}, but it holds the state after round {}: name it {}, or give a copy "
+                    "another name",
+                    path, *number, next_round, io::checkpoint_name(next_round)));
+}
+
 std::string other_training_data(const std::string& path, std::int64_t client) {
   return fmt::format(
       "client {}: its training events or windows are not those that {} was trained on: bring those files back; go on "
@@ -123,17 +133,19 @@ void write_partial(Session& session, const RunState& state, const std::string& p
   });
 }
 
-/// Collective. Sealed, renamed, older ones deleted.
-void commit(mpi::Communicator& world, const std::string& partial, const std::string& final_path, std::int64_t round,
-            std::int64_t keep) {
+/// Collective. Sealed, renamed, older ones deleted. What the run left of this round and later ones before it went
+/// on from an earlier one gives way first: whenever this is interrupted, the newest checkpoint is of the course that
+/// goes on. Returns their new paths on rank 0.
+std::vector<std::string> commit(mpi::Communicator& world, const std::string& partial, const std::string& final_path,
+                                std::int64_t round, std::int64_t keep) {
+  std::vector<std::string> superseded;
   mpi::together(world, [&] {
     if (!world.is_root()) return;
+    superseded = io::supersede_checkpoints(io::folder_of(final_path), round);
     io::commit(partial, final_path, io::kCheckpoint);
-    // Where a run went on from an older checkpoint, the later ones are left alone until it has passed them: the newest
-    // by number are kept, and this one must be among them.
-    if (io::newest_checkpoint(io::folder_of(final_path))->round <= round)
-      io::prune_checkpoints(io::folder_of(final_path), keep);
+    io::prune_checkpoints(io::folder_of(final_path), keep);
   });
+  return superseded;
 }
 
 }  // namespace
@@ -149,13 +161,14 @@ void check_layout(const io::File& file) {
                     file.has_attribute("version") ? file.attribute<std::string>("version") : ""));
 }
 
-void write_checkpoint(Session& session, const RunState& state, const std::string& directory, std::int64_t keep) {
+std::vector<std::string> write_checkpoint(Session& session, const RunState& state, const std::string& directory,
+                                          std::int64_t keep) {
   auto& world = session.world();
   const std::string final_path = directory + "/" + io::checkpoint_name(state.next_round);
   const std::string partial = final_path + ".partial";
   try {
     write_partial(session, state, partial);
-    commit(world, partial, final_path, state.next_round, keep);
+    return commit(world, partial, final_path, state.next_round, keep);
   } catch (const mpi::AgreedError&) {
     if (world.is_root()) ::unlink(partial.c_str());  // a full disk needs the room
     throw;
@@ -177,6 +190,7 @@ CheckpointHeader read_header(const std::string& path, ReadFor purpose, mpi::Comm
     check_layout(file);
     if (file.exists("inputs")) header.inputs = read_input_scale(file.group("inputs"));
     header.next_round = file.attribute<std::int64_t>("next_round");
+    check_name(path, header.next_round);
     header.configuration = file.read_scalar<std::string>("configuration");
   });
   return header;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "evaluation/score.hpp"
 #include "federation/communities.hpp"
@@ -50,8 +51,10 @@ struct CheckpointHeader {
 void check_layout(const io::File& file);
 
 /// Collective. DIR/checkpoint-NNNNNN.h5: rank 0 writes the shared part, then every rank in turn appends its clients;
-/// sealed with a checksum and renamed when whole. Older ones than the newest `keep` are deleted.
-void write_checkpoint(Session& session, const RunState& state, const std::string& directory, std::int64_t keep);
+/// sealed with a checksum and renamed when whole. Older ones than the newest `keep` are deleted; those that the
+/// run had of this round and later ones are superseded (io/checkpoint_file.hpp), and rank 0 gets their new paths.
+std::vector<std::string> write_checkpoint(Session& session, const RunState& state, const std::string& directory,
+                                          std::int64_t keep);
 
 /// What a checkpoint is read for: evaluate and predict, adapt, train --resume, the same with --accept-changes.
 enum class ReadFor { kResults, kAdaptation, kTraining, kChangedTraining };

@@ -49,6 +49,18 @@ bool stopped_at_the_start(mpi::Communicator& world) {
   return signal != 0;
 }
 
+/// Collective. With 'adapt --continue' rounds come on top of those done.
+void add_rounds_done(config::Config& config, const CheckpointHeader& header, mpi::Communicator& world) {
+  auto& rounds = config.federation.rounds;
+  mpi::together(world, [&] {
+    if (rounds > config::kMostRounds - header.next_round)
+      throw UserError(fmt::format(
+          "--rounds {} (federation.rounds) on top of the {} that {} has done: more than {} rounds: ask for fewer",
+          rounds, header.next_round, header.path, config::kMostRounds));
+  });
+  rounds += header.next_round;
+}
+
 /// The start of training, or where the checkpoint of `header` leaves it.
 RunState starting_state(Session& session, const TrainingRequest& request,
                         const std::optional<CheckpointHeader>& header) {
@@ -96,6 +108,15 @@ std::string describe_changes(const CheckpointHeader& header, const config::Confi
   return text;
 }
 
+/// Collective; rank 0 knows who was left out.
+bool nothing_accepted(const RunState& state, mpi::Communicator& world) {
+  const auto none = [](const nlohmann::json& round) {
+    return round.at("left_out").size() >= round.at("participants").size();
+  };
+  const bool all = !state.rounds.empty() && std::all_of(state.rounds.begin(), state.rounds.end(), none);
+  return world.max(world.is_root() && all ? 1 : 0, "metrics") > 0;
+}
+
 }  // namespace
 
 int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi::Communicator& world) {
@@ -109,7 +130,7 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   if (elsewhere) {
     header = read_header(request.checkpoint, ReadFor::kAdaptation, world);
     mpi::together(world, [&] { check_adaptable(*header, config, request.start == Start::kContinue); });
-    if (request.start == Start::kContinue) config.federation.rounds += header->next_round;
+    if (request.start == Start::kContinue) add_rounds_done(config, *header, world);
   }
   const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
   const auto ranks = examine_ranks(world, [] { return gpu::examine_device(); });
@@ -171,8 +192,13 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   // 4. Scores, curves, tables.
   as_the_machines_fault([&] { report(session, state, progress, phases); });
   if (profile) progress.line(phase_table(world, profile->entries()));
+  const bool nothing = nothing_accepted(state, world);
+  if (nothing)
+    progress.line(
+        "no upload of any round was accepted, so nothing was learned: the lines 'left out of round' above say why; a "
+        "smaller training.learning_rate helps where weights are not finite");
   progress.record({{"event", "finished"}, {"round", state.next_round}});
-  return 0;
+  return nothing ? kExitNothingLearned : 0;
 }
 
 }  // namespace fedpp::federation

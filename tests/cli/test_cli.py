@@ -79,6 +79,8 @@ class Usage(Case):
         self.assertIn("give it as well", self.refuses("predict", "out", "--horizon", "2", env=NO_START))
         self.assertIn("give it as well", self.refuses("predict", "out", "--seed", "2", env=NO_START))
         self.assertIn("--horizon -1", self.refuses("predict", "out", "--futures", "3", "--horizon", "-1", env=NO_START))
+        self.assertIn("--futures 0: must be at least 1", self.refuses("predict", "out", "--futures", "0", env=NO_START))
+        self.assertIn("--futures 0: must", self.refuses("predict", "out", "--futures", "0", "--horizon", "2", env=NO_START))
         self.assertIn("--futures -3", self.refuses("predict", "out", "--futures", "-3", "--until", "1", env=NO_START))
 
     def test_checkpoint_needs_resume(self):
@@ -127,7 +129,7 @@ class TrainInput(Case):
 
     def test_validate_only_looks_for_every_clients_files(self):
         text = self.validate('[data]\nclient_files = "absent{client}.csv"\nclients = 2\n')
-        self.assertIn("absent0.csv\" (missing for 2 of data.clients = 2)", text)
+        self.assertIn("absent0.csv\": No such file or directory (missing for 2 of data.clients = 2)", text)
         text = self.validate('[data]\nclient_files = "absent{client}.csv"\nvalidation = ["a.csv"]\n')
         self.assertIn("data.validation", text)
         self.assertIn("put {client} into each name", text)
@@ -156,6 +158,23 @@ class TrainInput(Case):
         text = self.validate('[data]\ntrain = ["b.csv"]\n')
         self.assertIn("deck/run.toml:2:1: data.train: cannot open", text)
         self.assertIn("deck/b.csv", text)
+
+    def test_pipes_are_refused_and_not_waited_for(self):
+        pipe = "is a pipe: data are read several times, name a file"
+        for name in ["pipe.csv", "pipe0.jsonl", "pipe.h5"]:
+            os.mkfifo(self.folder / "deck" / name)
+        for text in ['train = ["pipe.csv"]', 'train = ["pipe.h5"]', 'train = ["a.csv"]\nwindows = ["pipe.csv"]',
+                     'client_files = "pipe{client}.jsonl"\nclients = 1']:
+            self.assertIn(pipe, self.validate(f"[data]\n{text}\n"))
+        for name in ["pipe.csv", "pipe.h5"]:
+            self.assertIn(pipe, self.refuses("info", f"deck/{name}", env=NO_START))
+            self.assertIn(pipe, self.refuses("import", f"deck/{name}", "--out", "b.h5", env=NO_START))
+        self.assertIn(pipe, self.refuses("info", "deck/run.toml", env=NO_START))  # one file a client
+
+    def test_why_a_data_file_cannot_be_opened(self):
+        (self.folder / "deck/loop.csv").symlink_to("loop.csv")
+        self.assertIn('loop.csv": Too many levels of symbolic links', self.validate('[data]\ntrain = ["loop.csv"]\n'))
+        self.assertIn('b.csv": No such file or directory: check the path', self.validate('[data]\ntrain = ["b.csv"]\n'))
 
     def test_not_toml(self):
         self.assertIn("deck/run.toml:2:", self.validate("[data]\ntrain = [a.csv]\n"))

@@ -35,6 +35,20 @@ TEST(Read, TakesValuesFromEverySectionAndDefaultsElsewhere) {
   EXPECT_EQ(config.federation.rounds, Config{}.federation.rounds);
 }
 
+TEST(Read, KeysOfVeryManyPartsAreRefusedBeforeTheyAreParsed) {
+  std::string deep = "a";
+  for (int part = 1; part < 100'000; ++part) deep += ".a";
+  const std::string message = "a key of more than 64 parts";
+  EXPECT_THAT(error_of(kMinimal + deep + " = 1\n"), StartsWith("run.toml:3: " + message));
+  EXPECT_THAT(error_of("# " + deep + "\n[" + deep + "]\n"), StartsWith("run.toml:2: " + message));
+  EXPECT_THAT(error_of(kMinimal + "clients = { " + deep + " = 1 }\n"), StartsWith("run.toml:3: " + message));
+  EXPECT_THAT(error_with({"data.clients={" + deep + "=1}"}), HasSubstr("--set data.clients: " + message));
+  const std::string dots(100, '.');  // not of keys
+  EXPECT_EQ(read_text("# " + dots + "\n[data]\ntrain = ['a" + dots + "', \"\\\"" + dots + "\"]\n", "run.toml", "/deck")
+                .config.data.train[0],
+            "/deck/a" + dots);
+}
+
 TEST(Read, OverridesWinTheLastOneMostAndMayDropQuotesAndBrackets) {
   const Config config =
       read_text(kMinimal + "[federation]\nrounds = 3\n", "run.toml", "/deck",

@@ -51,6 +51,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "data.time_unit = \"file unit\": with data.time_origin the unit must be one of s, min"},
         Refusal{{"data.clients=0"}, "data.clients = 0: must be in [1, 1000000]"},
         Refusal{{"data.clients=1000000000"}, "data.clients = 1000000000: must be in [1, 1000000]"},
+        Refusal{{"federation.rounds=1000000000000"}, "federation.rounds = 1000000000000: must be in [1, 10000000]"},
         Refusal{{"evaluation.samples=2000000000"}, "evaluation.samples = 2000000000: must be in [1, 10000]"},
         Refusal{{"evaluation.curve_points=2000000000"}, "must be in [2, 1000000]"},
         Refusal{{"model.quadrature_nodes=2000000000"}, "must be in [0, 100000]"},

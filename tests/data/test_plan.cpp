@@ -242,6 +242,20 @@ TEST(PlanPopulation, DroppedEventsLeaveExposedLists) {
   EXPECT_EQ(client.left_out.outside, 5);
 }
 
+TEST(PlanPopulation, DropBeforeIsNamedWhereItLeavesNoEvent) {
+  const Folder folder;
+  auto options = population(folder);
+  options.drop = true;
+  options.drop_before = 1e9;
+  try {
+    planned(options);
+    FAIL() << "no error";
+  } catch (const fedpp::UserError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("data.drop_before = 1000000000: no event comes then or later"))
+        << error.what();
+  }
+}
+
 TEST(PlanPopulation, LeaveOutTypesRenumbersTheWheel) {
   const Folder folder;
   auto options = population(folder);

@@ -137,7 +137,7 @@ class NewClients(Adapting):
         self.refused('model.mean = "linear"', 'checkpoint: "constant"', arguments=[*NEW, "--set", "model.mean=linear"])
         self.refused("model.encoder", "checkpoint: \"deep-kernel\"", arguments=[*NEW, "--set", "model.encoder=rbf"])
         self.refused("federation.mode", arguments=[*NEW, "--set", "federation.mode=federated"])
-        self.refused("federation.rounds = 0", arguments=[*NEW, "--rounds", "0"])
+        self.refused("--rounds 0: must be in [1, 10000000]", arguments=[*NEW, "--rounds", "0"])
         self.refused("data.clock", arguments=[*NEW, "--set", "data.clock=calendar"])
         told = self.adapt(2, "out", *NEW, code=2).stderr
         self.assertIn("choose another folder with --out", told)
@@ -225,6 +225,8 @@ class Continue(Adapting):
                      arguments=["--continue", "--set", "data.clients=5", "--set", "federation.participants=3"])
         self.refused("model.layers", arguments=["--continue", "--set", "model.layers=3"])
         self.refused("training.sd_map", arguments=["--continue", "--set", "training.sd_map=exp"])
+        self.refused("--rounds 9223372036854775807", "10000000", arguments=["--continue", "--rounds", 2**63 - 1])
+        self.refused("--rounds 10000000", "the 4 that", arguments=["--continue", "--rounds", 10**7])
         self.write("more.csv", data_set(9, seed=8))
         self.refused("is not the one of", "data.client_files", ranks=1,
                      arguments=["--continue", "--set", "data.train=train.csv,more.csv"])

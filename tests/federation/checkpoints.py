@@ -50,6 +50,29 @@ class Checkpoints(SameBits):
         self.train(2, "out", "--resume", "--checkpoint", f"out/{previous}", "--set", "federation.rounds=5")
         self.assert_same("whole", "out")
 
+    def test_another_course_from_an_earlier_one(self):
+        """evaluate, predict and --resume take the course that went on, not what it left behind."""
+        left = {name: (self.folder / "out" / name).read_bytes() for name in self.checkpoints("out")[1:]}
+        log = self.train(1, "out", "--resume", "--checkpoint", "out/checkpoint-000001.h5", "--accept-changes",
+                         "--set", "training.learning_rate=0.1", "--set", "federation.rounds=2").stdout
+        self.assertIn("superseded", log)
+        self.assertIn("out/checkpoint-000003.h5.superseded", log)
+        self.assertEqual(self.newest("out").name, "checkpoint-000002.h5")
+        for name, content in left.items():
+            self.assertEqual((self.folder / "out" / f"{name}.superseded").read_bytes(), content)
+        self.assertEqual(self.start(self.on_ranks(1, "evaluate", "out")).returncode, 0)
+        evaluated = json.loads((self.folder / "out/evaluation.json").read_text())
+        self.assertEqual(evaluated["scores"], self.result("out")["scores"])
+
+    def test_a_copy_under_another_number(self):
+        newest = self.newest("out")
+        (self.folder / "out/checkpoint-000009.h5").write_bytes(newest.read_bytes())
+        self.refused("checkpoint-000009.h5: its name says round 9", "after round 3: name it checkpoint-000003.h5")
+        evaluated = self.start(self.on_ranks(1, "evaluate", "out"))
+        self.assertEqual(evaluated.returncode, 2, evaluated.stderr)
+        (self.folder / "out/checkpoint-000009.h5").rename(self.folder / "kept.h5")
+        self.train(1, "out", "--resume", "--checkpoint", "kept.h5", "--set", "federation.rounds=4")
+
     def test_missing(self):
         self.refused("nowhere.h5", arguments=["--checkpoint", "nowhere.h5"])
         result = self.train(2, "empty", "--resume", code=2)

@@ -112,6 +112,21 @@ class NextEvent(SameBits):
         predict("--set", "data.time_origin=")
         self.assertNotIn("expected_date", self.rows("out/next_events.csv")[0])
 
+    def test_unix_microseconds_keep_their_digits(self):
+        self.deck(data__clients=3, data__partition="homogeneous", federation__participants=0, federation__rounds=1)
+        held, text = {}, "sequence,time,type\n"
+        for line in (self.folder / "train.csv").read_text().splitlines()[1:]:
+            sequence, time, kind = line.split(",")
+            held[sequence] = 1_700_000_000_000_000 + int(float(time) * 1e6) + 7
+            text += f"{sequence},{held[sequence]},{kind}\n"
+        self.write("train.csv", text)
+        self.train(1, "out")
+        told = self.start(self.on_ranks(1, "predict", "out", "--next-events", "--futures", 3, "--horizon", 2e7))
+        self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
+        self.assertEqual({row["sequence"]: row["last_time"] for row in self.rows("out/next_events.csv")},
+                         {sequence: str(time) for sequence, time in held.items()})
+        self.assertTrue(any(float(row["time"]) % 1000 for row in self.rows("out/futures.csv")))
+
     def test_types_cannot_be_drawn(self):
         self.deck(data__clients=2, data__partition="homogeneous", federation__participants=0, federation__rounds=1,
                   model__encoder="lstm", model__layers=1, model__type_embedding=2)

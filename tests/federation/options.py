@@ -111,11 +111,22 @@ class Settings(SameBits):
                 # One Adam step of this size leaves nothing finite.
                 self.deck(training__learning_rate=1e308, training__epochs=1, federation__mode=mode, training__beta1=0.0,
                           training__sd_map="exp", federation__rounds=2, **PER_SEQUENCE)
-                self.train(2, mode)
+                told = self.train(2, mode, code=2).stdout
+                self.assertIn("no upload of any round was accepted", told)
                 result = self.result(mode)
                 self.assertEqual([len(r["left_out"]) for r in result["rounds"]], [4, 4])
                 self.assertRegex(result["rounds"][0]["left_out"][0], r"^client \d+ left out of round 1: ")
                 self.assertTrue(np.isfinite(result["scores"]["models"][0]["headline"]))
+
+    def test_windows_without_events_are_said_to_hold_none(self):
+        self.deck(data__protocol="population", data__realisation="pooled", data__test=["test.csv"], data__windows=["train.w.csv", "test.w.csv"],
+                  data__partition="homogeneous", data__clients=2, federation__participants=0, federation__rounds=1)
+        for name, start in [("train", 0), ("test", 60)]:
+            self.write(f"{name}.w.csv", "sequence,start,end\n" + "".join(f"{s},{start},{start + 51}\n" for s in range(24 if name == "train" else 12)))
+        told = self.train(2, "out").stdout
+        self.assertIn("No test window holds an event", told)
+        evaluated = self.start(self.on_ranks(1, "evaluate", "out"))
+        self.assertIn("No test window holds an event", evaluated.stdout)
 
     def test_uploads_beyond_the_sums_are_left_out_and_the_run_goes_on(self):
         for estimator in ["mean", "median"]:

@@ -75,5 +75,19 @@ TEST(CheckpointFile, PruneKeepsTheNewest) {
   EXPECT_EQ(list_checkpoints(folder.path()).size(), 1u);
 }
 
+TEST(CheckpointFile, SupersededOnesAreKeptAndCountNoMore) {
+  TemporaryFolder folder;
+  for (const int round : {10, 20, 30}) put(folder / checkpoint_name(round), "x");
+  const auto superseded = [&](int round) { return std::string(folder / checkpoint_name(round)) + ".superseded"; };
+  EXPECT_EQ(supersede_checkpoints(folder.path(), 20), (std::vector{superseded(20), superseded(30)}));
+  EXPECT_EQ(newest_checkpoint(folder.path())->round, 10);
+  put(folder / checkpoint_name(30), "y");
+  EXPECT_EQ(supersede_checkpoints(folder.path(), 15), (std::vector{superseded(30) + ".2"}));
+  EXPECT_EQ(bytes_of(superseded(30)), "x");
+  prune_checkpoints(folder.path(), 1);
+  EXPECT_EQ(folder.entries(), 4u);
+  EXPECT_EQ(supersede_checkpoints(folder.path(), 15), std::vector<std::string>{});
+}
+
 }  // namespace
 }  // namespace fedpp::io

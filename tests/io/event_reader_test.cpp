@@ -152,6 +152,15 @@ TEST_F(EventReader, JsonErrorsNameFileAndLine) {
   refuses("a.jsonl", object("[0, 1]", "[0, -1]"), 1, "sequence 0: event 2: type -1 is negative");
   refuses("a.jsonl", object("[0, 1]", "[0.5, 1]"), 1, "sequence 0: event 1: type 0.5 is not an integer");
   refuses("a.jsonl", object("[0]", "[\"x\"]"), 1, "type \"x\" is not an integer");
+  // Deeper than a stack of calls.
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  refuses("a.jsonl", object("[" + deep + "]", "[0]"), 1, "event 1: time [...] is not a number");
+  refuses("a.jsonl", object("[0]", "[" + deep + "]"), 1, "event 1: type [...] is not an integer");
+  refuses("a.jsonl", "{\"seq_idx\": " + deep + ", " + good.substr(1), 1, "seq_idx [...] is not an integer");
+  const std::string unending = put(folder_ / "a.jsonl", "{\"" + std::string(200'000, 'x'));
+  EXPECT_LT(error_of([&] { records_of(unending); }).size(), unending.size() + 300);
+  refuses("a.jsonl", object("[{\"t\": 1}]", "[0]"), 1, "event 1: time {...} is not a number");
+  refuses("a.jsonl", object("[\"" + std::string(500, 'x') + "\"]", "[0]"), 1, std::string(59, 'x') + "... is not");
   refuses("a.jsonl", object("[0]", "[1000000]"), 1, "type 1000000 is above 999999");
   refuses("a.jsonl", object("[0]", "[18446744073709551615]"), 1, "type 18446744073709551615 is above 999999");
   refuses("a.jsonl", good + good + object("[]", "[]"), 3, "sequence 2 has no events; remove it");
