@@ -24,7 +24,8 @@ GapGrid gap_grid(double floor, double horizon, int cells) {
   for (int c = 0; c <= cells; ++c) grid.edges.push_back(floor * std::expm1(range * c / cells));
   grid.edges.back() = horizon;
   for (int c = 0; c < cells; ++c)
-    data::append_interval(0, grid.edges[c], grid.edges[c + 1], floor, kNodesACell, data::cached_gauss_legendre, grid.nodes, grid.weights);
+    data::append_interval(0, grid.edges[c], grid.edges[c + 1], floor, kNodesACell, data::cached_gauss_legendre,
+                          grid.nodes, grid.weights);
   assert(grid.nodes.size() == static_cast<std::size_t>(kNodesACell * cells));
   return grid;
 }
