@@ -133,6 +133,22 @@ std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const Client
   return result;
 }
 
+/// Bytes that a realisation's points take.
+double point_bytes(const Client& client, const gpu::RealisationExtent& extent, int samples) {
+  const gpu::ClientExtent sizes{samples, client.embedding.encoder};
+  gpu::RealisationExtent none = extent;
+  none.columns = 0;
+  return static_cast<double>(sizeof(double)) *
+         static_cast<double>(gpu::field_doubles(sizes, extent, false) - gpu::field_doubles(sizes, none, false));
+}
+
+/// Points are read in slices of whole realisations, of so many bytes or of one realisation: those of windows that are
+/// scored with a history are many times the training's. A host's work space is a cache's, too little for a slice, each
+/// of which makes the arrays of all histories anew.
+double slice_bytes(const PredictionOptions& options) {
+  return (gpu::on_host() ? 8e6 : 0.5e6) * gpu::workspace_mb(options.workspace_mb);
+}
+
 /// visit(client, column, mean over the samples of the weights) of values [S][N+Q] of each realisation in turn.
 template <class Visit>
 void for_each_column(const ClientBatch& trained, int clients, int samples, const std::vector<double>& values,
@@ -302,15 +318,46 @@ LatentPosterior::LatentPosterior(LatentPosterior&&) noexcept = default;
 std::vector<std::vector<RealisationPrediction>> LatentPosterior::at(
     const std::vector<const std::vector<data::Realisation>*>& points) const {
   const auto& fitted = *fitted_;
-  std::vector<ClientPoints> asked;
-  for (std::size_t k = 0; k < points.size(); ++k) asked.push_back({fitted.clients[k], points[k]});
-  auto predictions = at_points(fitted.exec, *fitted.trained, asked, fitted.weights, fitted.options, fitted.rates,
-                               fitted.level ? &*fitted.level : nullptr);
+  const double room = slice_bytes(fitted.options);
+  std::vector<std::vector<data::Realisation>> asked(points.size());  // those of a slice; of the others streams alone
+  std::vector<ClientPoints> all;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    for (const auto& r : *points[k]) asked[k].emplace_back().streams = r.streams;
+    all.push_back({fitted.clients[k], &asked[k]});
+  }
   std::vector<std::vector<RealisationPrediction>> result(points.size());
-  std::size_t next = 0;
+  std::vector<std::pair<std::size_t, std::size_t>> slice;  // client, realisation
+  const auto read_slice = [&] {
+    auto predictions = at_points(fitted.exec, *fitted.trained, all, fitted.weights, fitted.options, fitted.rates,
+                                 fitted.level ? &*fitted.level : nullptr);
+    std::size_t before = 0;  // realisations of the clients before k
+    for (std::size_t k = 0, next = 0; k < asked.size(); before += asked[k++].size())
+      for (; next < slice.size() && slice[next].first == k; ++next) {
+        const std::size_t i = slice[next].second;
+        result[k].push_back(std::move(predictions[before + i]));
+        asked[k][i] = {};
+        asked[k][i].streams = (*points[k])[i].streams;
+      }
+    slice.clear();
+  };
+  double used = 0;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    const auto extents = extents_of({fitted.clients[k], points[k]});
+    for (std::size_t i = 0; i < points[k]->size(); ++i) {
+      const double bytes = point_bytes(*fitted.clients[k], extents[i], fitted.options.samples);
+      if (used + bytes > room && !slice.empty()) {
+        read_slice();
+        used = 0;
+      }
+      asked[k][i] = (*points[k])[i];
+      slice.emplace_back(k, i);
+      used += bytes;
+    }
+  }
+  read_slice();
   for (std::size_t k = 0; k < points.size(); ++k)
     for (std::size_t i = 0; i < points[k]->size(); ++i) {
-      auto& prediction = predictions[next++];
+      const auto& prediction = result[k][i];
       const auto finite = [](const std::vector<double>& values) {
         return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
       };
@@ -319,7 +366,6 @@ std::vector<std::vector<RealisationPrediction>> LatentPosterior::at(
             "client {}, realisation {}: the predicted intensity is not finite; the posterior of the weights is "
             "beyond what numbers hold",
             fitted.clients[k]->id, i));
-      result[k].push_back(std::move(prediction));
     }
   return result;
 }
@@ -330,7 +376,15 @@ double prediction_bytes(const PredictionRequest& request, const PredictionOption
     return array_bytes({&at, 1}, options.samples, /*with_gradient=*/false);
   };
   double most = 0;
-  for (const auto* points : request.points) most = std::max(most, of(*points));
+  for (const auto* points : request.points) {
+    double all = 0, largest = 0;
+    for (const auto& extent : extents_of({request.client, points})) {
+      const double bytes = point_bytes(*request.client, extent, options.samples);
+      all += bytes;
+      largest = std::max(largest, bytes);
+    }
+    most = std::max(most, of(*points) - all + std::min(all, std::max(largest, slice_bytes(options))));
+  }
   double averages = 0;
   if (on_averages(*request.client, options))
     averages = static_cast<double>(average_doubles(*request.client) * sizeof(double));

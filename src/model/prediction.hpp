@@ -70,7 +70,7 @@ struct PredictionRequest {
 };
 
 /// Bytes of the arrays that a request takes: of its training points, and of their averages over the samples of the
-/// weights or then its largest set of points.
+/// weights or then the largest slice of a set of points.
 double prediction_bytes(const PredictionRequest& request, const PredictionOptions& options);
 
 /// Result [set][realisation] for each request, from LatentPosteriors of blocks of clients. \throws PredictionError
