@@ -139,7 +139,7 @@ TEST(ReadError, SectionUsedAsKey) {
 
 TEST(ReadError, WrongTypesNameKeyValueAndWhatIsExpected) {
   EXPECT_EQ(error_of(kMinimal + "[federation]\nrounds = \"ten\"\n"),
-            "run.toml:4:1: federation.rounds = \"ten\": expected an integer, at least 1");
+            "run.toml:4:1: federation.rounds = \"ten\": expected an integer, in [1, 10000000]");
   EXPECT_THAT(error_of(kMinimal + "[federation]\nrounds = 1.5\n"),
               HasSubstr("federation.rounds = 1.5: expected an integer"));
   EXPECT_THAT(error_of(kMinimal + "[model]\nwindow = true\n"),
@@ -165,8 +165,8 @@ TEST(ReadError, Overrides) {
   EXPECT_EQ(error_with({"federation.ruonds=3"}),
             "--set federation.ruonds=3: unknown key federation.ruonds: did you mean federation.rounds?");
   EXPECT_EQ(error_with({"modle.width=3"}), "--set modle.width=3: unknown section modle: did you mean [model]?");
-  EXPECT_EQ(error_with({"federation.rounds=ten"}), "--set federation.rounds=ten: expected an integer, at least 1");
-  EXPECT_EQ(error_with({"federation.rounds="}), "--set federation.rounds=: expected an integer, at least 1");
+  EXPECT_EQ(error_with({"federation.rounds=ten"}), "--set federation.rounds=ten: expected an integer, in [1, 10000000]");
+  EXPECT_EQ(error_with({"federation.rounds="}), "--set federation.rounds=: expected an integer, in [1, 10000000]");
   EXPECT_THAT(error_with({"federation.rounds=2.5"}), HasSubstr("federation.rounds = 2.5: expected an integer"));
 }
 
