@@ -165,7 +165,8 @@ TEST(ReadError, Overrides) {
   EXPECT_EQ(error_with({"federation.ruonds=3"}),
             "--set federation.ruonds=3: unknown key federation.ruonds: did you mean federation.rounds?");
   EXPECT_EQ(error_with({"modle.width=3"}), "--set modle.width=3: unknown section modle: did you mean [model]?");
-  EXPECT_EQ(error_with({"federation.rounds=ten"}), "--set federation.rounds=ten: expected an integer, in [1, 10000000]");
+  EXPECT_EQ(error_with({"federation.rounds=ten"}),
+            "--set federation.rounds=ten: expected an integer, in [1, 10000000]");
   EXPECT_EQ(error_with({"federation.rounds="}), "--set federation.rounds=: expected an integer, in [1, 10000000]");
   EXPECT_THAT(error_with({"federation.rounds=2.5"}), HasSubstr("federation.rounds = 2.5: expected an integer"));
 }
