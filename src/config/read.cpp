@@ -117,10 +117,12 @@ int line_of_deep_key(std::string_view text) {
     const char c = text[i];
     if (c == '\n') ++line;
     if (quote) {
-      if (c == '\\' && quote == '"')
-        line += ++i < text.size() && text[i] == '\n';
-      else if (c == quote)
+      if (c == '\\' && quote == '"') {
+        ++i;  // what is escaped ends no string
+        if (i < text.size() && text[i] == '\n') ++line;
+      } else if (c == quote) {
         quote = 0;
+      }
     } else if (c == '"' || c == '\'') {
       quote = c;
     } else if (c == '#') {
