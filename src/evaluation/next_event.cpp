@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <optional>
 
 #include "data/exposure.hpp"
 #include "data/history.hpp"
@@ -30,18 +32,75 @@ GapGrid gap_grid(double floor, double horizon, int cells) {
   return grid;
 }
 
-NextEvent::NextEvent(const GapGrid& grid, std::span<const double> intensity) : grid_(grid), tail_(intensity.back()) {
-  assert(intensity.size() == grid.nodes.size());
+namespace {
+
+/// A cell's intensity: the line from its start.
+struct Line {
+  double start, slope, mass;
+};
+
+/// With this integral and, where it stays above zero, this slope.
+Line line_of(double mass, double slope, double width) {
+  const double steepest = 2 * mass / (width * width);
+  slope = std::clamp(slope, -steepest, steepest);
+  return {std::max(mass / width - 0.5 * slope * width, 0.0), slope, mass};
+}
+
+/// The means over the survivors of a mixture's draws, which have exp(-Lambda) each.
+class Survivors {
+ public:
+  explicit Survivors(const std::vector<double>& exposures) : least_(*std::ranges::min_element(exposures)) {
+    for (const double exposure : exposures) share_.push_back(std::exp(least_ - exposure));
+    total_ = std::accumulate(share_.begin(), share_.end(), 0.0);
+  }
+
+  /// -log of the mean of exp(-Lambda).
+  double exposure() const { return least_ - std::log(total_ / static_cast<double>(share_.size())); }
+
+  template <class F>
+  double mean(const F& of_draw) const {
+    double sum = 0;
+    for (std::size_t d = 0; d < share_.size(); ++d)
+      if (share_[d] > 0) sum += share_[d] * of_draw(d);
+    return sum / total_;
+  }
+
+ private:
+  double least_;  // keeps the largest share at one
+  std::vector<double> share_;
+  double total_ = 0;
+};
+
+}  // namespace
+
+NextEvent::NextEvent(const GapGrid& grid, std::span<const double> intensity, int draws) : grid_(grid) {
+  assert(draws > 0 && intensity.size() == grid.nodes.size() * draws);
+  const auto n = static_cast<std::size_t>(draws);
+  std::vector<double> exposures(n, 0.0);  // of each draw up to the cell's end
+  std::vector<Line> lines(n);
+  std::optional<Survivors> at_start(exposures);
   cumulative_.push_back(0);
   for (std::size_t c = 0; c + 1 < grid.edges.size(); ++c) {
     const std::size_t j = kNodesACell * c;
-    const double mass = grid.weights[j] * intensity[j] + grid.weights[j + 1] * intensity[j + 1];
-    const double width = grid.edges[c + 1] - grid.edges[c], steepest = 2 * mass / (width * width);
-    const double slope = (intensity[j + 1] - intensity[j]) / (grid.nodes[j + 1] - grid.nodes[j]);
-    slope_.push_back(std::clamp(slope, -steepest, steepest));
-    start_.push_back(std::max(mass / width - 0.5 * slope_.back() * width, 0.0));
-    cumulative_.push_back(cumulative_.back() + mass);
+    const double width = grid.edges[c + 1] - grid.edges[c];
+    for (std::size_t d = 0; d < n; ++d) {
+      const double left = intensity[j * n + d], right = intensity[(j + 1) * n + d];
+      lines[d] = line_of(grid.weights[j] * left + grid.weights[j + 1] * right,
+                         (right - left) / (grid.nodes[j + 1] - grid.nodes[j]), width);
+      exposures[d] += lines[d].mass;
+    }
+    const Survivors at_end(exposures);
+    const double first = at_start->mean([&](std::size_t d) { return lines[d].start; });
+    const double last = at_end.mean([&](std::size_t d) { return lines[d].start + lines[d].slope * width; });
+    const double exposure = std::max(at_end.exposure(), cumulative_.back());
+    const Line line = line_of(exposure - cumulative_.back(), (last - first) / width, width);
+    start_.push_back(line.start);
+    slope_.push_back(line.slope);
+    cumulative_.push_back(exposure);
+    at_start = at_end;
   }
+  // Each draw's survivors have its last intensity from here on, so their mean time left is the mean of its inverses.
+  tail_ = 1 / at_start->mean([&](std::size_t d) { return 1 / intensity[intensity.size() - n + d]; });
 }
 
 double NextEvent::compensator(double gap) const {

@@ -22,11 +22,13 @@ GapGrid gap_grid(double floor, double horizon, int cells);
 inline constexpr int kGapCells = 32;
 
 /// The gap's distribution. In a cell the intensity is the line through its two nodes with the cell's integral (as steep
-/// as it can be without falling below zero); beyond the horizon the last node's intensity holds on.
+/// as it can be without falling below zero); beyond the horizon the last node's intensity holds on. Of several draws of
+/// an unknown intensity it is the mixture of theirs, S(g) = mean exp(-Lambda_draw(g)), whose hazard is the mean over the
+/// draws' survivors: exact at the cells' edges, and in a cell the line between those hazards with the cell's integral.
 class NextEvent {
  public:
-  /// \param intensity [2 C] E[lambda] at the grid's nodes, >= 0. The grid must outlive this.
-  NextEvent(const GapGrid& grid, std::span<const double> intensity);
+  /// \param intensity [2 C][draws] lambda >= 0 at the grid's nodes. The grid must outlive this.
+  NextEvent(const GapGrid& grid, std::span<const double> intensity, int draws = 1);
 
   double compensator(double gap) const;  ///< Lambda(g) = int_0^g lambda
   double survival(double gap) const;     ///< P(no event within g)
@@ -44,7 +46,7 @@ class NextEvent {
   const GapGrid& grid_;
   std::vector<double> start_, slope_;  ///< [C] the line of each cell
   std::vector<double> cumulative_;     ///< [C + 1] Lambda at the edges
-  double tail_ = 0;                    ///< intensity beyond the horizon
+  double tail_ = 0;                    ///< hazard beyond the horizon, one that leaves the expectation as it is
 };
 
 }  // namespace fedpp::evaluation

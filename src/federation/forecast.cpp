@@ -98,7 +98,7 @@ Rows rows_of(const Session& session, const OwnedClient& client, const model::Pri
   };
   Rows rows;
   if (!request.next_events.empty()) {
-    const auto next = reader.after(ends);
+    const auto next = reader.after(ends, {session.seed()});
     for (std::size_t s = 0; s < next.size(); ++s) {
       rows.next_events += fmt::format("{},{},{},{}", name(s), last_event(sequences[s]) + origin,
                                       in_file(s, ends[s].from), in_file(s, ends[s].from + next[s].expectation()));
@@ -119,7 +119,7 @@ Rows rows_of(const Session& session, const OwnedClient& client, const model::Pri
           {client.data.id, s, static_cast<std::uint32_t>(number), ends[s].from, until, reader.history(s), {}, false});
   }
   const auto seed = request.seed ? static_cast<std::uint64_t>(*request.seed) : session.seed();
-  draw_futures(paths, seed, [&](const std::vector<GapStart>& starts) { return reader.after(starts); });
+  draw_futures(paths, seed, [&](const std::vector<GapStart>& starts) { return reader.after(starts, {seed, 1}); });
   std::map<std::size_t, std::vector<std::size_t>> counts;  // of the sequences that have a future
   for (const auto& path : paths) {
     if (path.until > path.from) counts[path.sequence].push_back(path.drawn.size());

@@ -33,7 +33,7 @@ void draw_futures(std::vector<FuturePath>& paths, std::uint64_t seed,
     std::vector<GapStart> starts;
     for (const auto* path : active)
       starts.push_back({path->sequence, path->history.times.size(),
-                        path->drawn.empty() ? path->from : path->drawn.back(), &path->history});
+                        path->drawn.empty() ? path->from : path->drawn.back(), &path->history, path->number});
     const auto next = after(starts);
     std::vector<FuturePath*> left;
     for (std::size_t k = 0; k < active.size(); ++k) {

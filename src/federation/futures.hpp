@@ -1,5 +1,5 @@
-// Futures of sequences: event after event, each drawn by inverting the compensator that follows the path so far, and
-// then part of that path's own history.
+// Futures of sequences: each has a draw of the intensity for its own, and event after event is drawn by inverting the
+// compensator that follows the path so far, and then part of that path's own history.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct FuturePath {
 inline constexpr std::size_t kMostDrawn = 10000;
 
 /// Draws the paths to their ends, all of them one event a step. `after` gives the gap's distribution after each start
-/// (NextEventReader::after). A path does not depend on the others.
+/// (NextEventReader::after) of its one draw, the path's number. A path does not depend on the others.
 void draw_futures(std::vector<FuturePath>& paths, std::uint64_t seed,
                   const std::function<std::vector<evaluation::NextEvent>(const std::vector<GapStart>&)>& after);
 

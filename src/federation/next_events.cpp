@@ -27,8 +27,10 @@ std::vector<data::Realisation> streams_of(const Session& session, const OwnedCli
 
 model::PredictionOptions options_of(const Session& session) {
   const auto& config = session.config();
-  return prediction_options(config, static_cast<int>(config.evaluation.samples),
-                            static_cast<int>(config.evaluation.e_steps));
+  auto options = prediction_options(config, static_cast<int>(config.evaluation.samples),
+                                    static_cast<int>(config.evaluation.e_steps));
+  options.bands = true;
+  return options;
 }
 
 /// The grid in the file's unit of time.
@@ -83,30 +85,36 @@ data::Stream NextEventReader::history(std::size_t sequence) const {
   return history_ ? streams[pooled_ ? sequence : 0] : data::Stream{};
 }
 
-double NextEventReader::doubles(const GapStart& start) const {
+double NextEventReader::doubles(const GapStart& start, int draws) const {
   const gpu::ClientExtent client{samples_, scored_.embedding.encoder};
   const int inducing = static_cast<int>(scored_.inducing.front().times.size());
   gpu::RealisationExtent extent{0, inducing, static_cast<int>(grid_.nodes.size()), {}}, none{0, inducing, 0, {}};
   if (start.path != nullptr) extent.streams = {static_cast<int>(start.path->times.size())};
-  return static_cast<double>(gpu::field_doubles(client, extent, false) - gpu::field_doubles(client, none, false));
+  const auto drawn = static_cast<double>(grid_.nodes.size()) * draws;
+  return drawn +
+         static_cast<double>(gpu::field_doubles(client, extent, false) - gpu::field_doubles(client, none, false));
 }
 
-std::vector<evaluation::NextEvent> NextEventReader::after(const std::vector<GapStart>& starts) const {
+std::vector<evaluation::NextEvent> NextEventReader::after(const std::vector<GapStart>& starts,
+                                                          const GapDraws& draws) const {
   std::vector<evaluation::NextEvent> result;
   result.reserve(starts.size());
   for (std::size_t first = 0, last; first < starts.size(); first = last) {
     auto asked = streams_;
+    model::DrawsWanted wanted{draws.seed, draws.count, {}};
+    wanted.first.resize(asked.size());
     std::vector<std::pair<std::size_t, std::size_t>> at;  // realisation and first node of each start
     double used = 0;
     for (last = first; last < starts.size(); ++last) {
       const auto& start = starts[last];
-      used += doubles(start);
+      used += doubles(start, draws.count);
       if (last > first && used > budget_) break;
       const std::size_t i = realisation(start.sequence);
       auto& r = asked[i];
       at.emplace_back(i, r.nodes.size());
       for (const double gap : grid_.nodes) r.nodes.push_back(start.from + gap);
       r.node_weights.resize(r.nodes.size(), 1.0);
+      wanted.first[i].resize(r.nodes.size(), start.first_draw);
       if (!history_) continue;
       int stream = pooled_ ? static_cast<int>(start.sequence) : 0;
       if (start.path != nullptr) {
@@ -116,9 +124,10 @@ std::vector<evaluation::NextEvent> NextEventReader::after(const std::vector<GapS
       const int before = static_cast<int>(std::min(start.before, r.streams[stream].times.size()));
       r.node_history.resize(r.nodes.size(), {stream, before});
     }
-    const auto read = posterior_.at({&asked})[0];
+    const auto read = posterior_.drawn(asked, wanted);
     for (const auto& [i, node] : at)
-      result.emplace_back(grid_, std::span(read[i].expected_intensity).subspan(node, grid_.nodes.size()));
+      result.emplace_back(grid_, std::span(read[i]).subspan(node * draws.count, grid_.nodes.size() * draws.count),
+                          draws.count);
   }
   return result;
 }
@@ -140,7 +149,7 @@ std::vector<double> error_sums(const Session& session, const OwnedClient& client
     for (const auto& step : steps)
       starts.push_back(
           {step.sequence, step.before, data::to_model(clock, client.data.sequences[step.sequence], step.previous)});
-    const auto ours = reader.after(starts);
+    const auto ours = reader.after(starts, {session.seed()});
     const auto hawkes = evaluation::hawkes_gaps(client.data, steps, in_file_unit(grid, clock.scale));
     std::array<evaluation::GapErrors, kPredictors.size()> errors{};
     for (std::size_t i = 0; i < steps.size(); ++i) {

@@ -21,10 +21,17 @@ struct GapStart {
   std::size_t before = 0;              ///< times of the history that are known
   double from = 0;                     ///< not before the last of them: no event in between
   const data::Stream* path = nullptr;  ///< a history of its own in place of the sequence's (history encoders)
+  std::int64_t first_draw = 0;         ///< number of the first draw of the client's intensity
 };
 
-/// One client's posterior as a score of its test windows reads it, fitted once. Protocol 'chronological'. The session,
-/// the client and the grid must outlive this.
+/// Which draws of a client's intensity: `count` from each start's first.
+struct GapDraws {
+  std::uint64_t seed = 0;
+  int count = 64;  ///< a next event's: they stand for the posterior
+};
+
+/// One client's posterior as curves read it (theory 1.8), fitted once. Protocol 'chronological'. The session, the client
+/// and the grid must outlive this.
 class NextEventReader {
  public:
   NextEventReader(const Session& session, const OwnedClient& client, const model::Priors& theta,
@@ -32,9 +39,9 @@ class NextEventReader {
 
   NextEventReader(const NextEventReader&) = delete;  // the posterior points at the client here
 
-  /// The gap's distribution after each start, from E[lambda] (over the posterior of weights and latent function); in
-  /// batches whose work space stays below backend.workspace_mb. A start's result does not depend on the others.
-  std::vector<evaluation::NextEvent> after(const std::vector<GapStart>& starts) const;
+  /// The gap's distribution after each start, a mixture over draws of the intensity; in batches whose work space stays
+  /// below backend.workspace_mb. A start's result does not depend on the others.
+  std::vector<evaluation::NextEvent> after(const std::vector<GapStart>& starts, const GapDraws& draws) const;
 
   /// The history of a sequence as the encoder sees it; empty for encoders of time alone.
   data::Stream history(std::size_t sequence) const;
@@ -42,7 +49,7 @@ class NextEventReader {
  private:
   std::size_t realisation(std::size_t sequence) const { return pooled_ ? 0 : sequence; }
   /// Work space of a start in doubles.
-  double doubles(const GapStart& start) const;
+  double doubles(const GapStart& start, int draws) const;
 
   const evaluation::GapGrid& grid_;
   bool pooled_, history_;

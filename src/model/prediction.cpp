@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 #include <span>
 
 #include "config/error.hpp"
@@ -13,17 +12,10 @@
 #include "gpu/expectation.hpp"
 #include "gpu/kernels.hpp"
 #include "gpu/runtime.hpp"
-#include "model/client_batch.hpp"
+#include "model/fitted_posterior.hpp"
 #include "model/local_update.hpp"
 
 namespace fedpp::model {
-
-/// What the uncertainty of phi = (nu, log m) adds to bands: v gives way to it, v = v_free - direction phi, so that
-/// d log lambda/d phi = (1 - sigma) ((1, 0) - V'direction) + (0, 1).
-struct LevelUncertainty {
-  std::array<gpu::Array<double>, 2> direction;    ///< [vector] Sigma_v times the information that v shares with phi
-  std::vector<std::array<double, 3>> covariance;  ///< [clients] of phi, v integrated out: nu nu, nu log m, log m log m
-};
 
 namespace {
 
@@ -70,13 +62,11 @@ gpu::Fields without_trend(gpu::Fields fields) {
   return fields;
 }
 
-/// Moments at a set's points from the posterior of `trained`, which the new batch takes over with its weights' samples.
-std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const ClientBatch& trained,
-                                             const std::vector<ClientPoints>& points,
-                                             const std::vector<WeightPosterior>& weights,
-                                             const PredictionOptions& options, const std::vector<double>& rates,
-                                             const LevelUncertainty* level) {
-  const ClientBatch batch(points, weights, options.samples, options.model.jitter, false, false);
+}  // namespace
+
+ClientBatch batch_at(const gpu::Exec& exec, const ClientBatch& trained, const std::vector<ClientPoints>& points,
+                     const std::vector<WeightPosterior>& weights, const PredictionOptions& options) {
+  ClientBatch batch(points, weights, options.samples, options.model.jitter, false, false);
   const auto& b = batch.batch();
   const auto& f = batch.fields();
   Kokkos::deep_copy(exec, f.v_mean, trained.fields().v_mean);
@@ -85,6 +75,20 @@ std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const Client
   gpu::embed(exec, b, f, batch.encoder(), kBatchOnly);
   gpu::factorise(exec, b, f, gpu::kJitterLimit, kBatchOnly);
   gpu::features(exec, b, f, kBatchOnly);
+  return batch;
+}
+
+namespace {
+
+/// Moments at a set's points from the posterior of `trained`, which the new batch takes over with its weights' samples.
+std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const ClientBatch& trained,
+                                             const std::vector<ClientPoints>& points,
+                                             const std::vector<WeightPosterior>& weights,
+                                             const PredictionOptions& options, const std::vector<double>& rates,
+                                             const LevelUncertainty* level) {
+  const ClientBatch batch = batch_at(exec, trained, points, weights, options);
+  const auto& b = batch.batch();
+  const auto& f = batch.fields();
   std::vector<double> projection, variance;
   exec.fence();
   gpu::to_host(f.projection, projection);
@@ -256,16 +260,6 @@ bool on_averages(const Client& client, const PredictionOptions& options) {
   return gpu::averages_pay(options.samples, options.e_steps, averages, v);
 }
 
-struct LatentPosterior::Fitted {
-  gpu::Exec exec;
-  PredictionOptions options;
-  std::vector<const Client*> clients;
-  std::vector<WeightPosterior> weights;
-  std::optional<ClientBatch> trained;
-  std::optional<LevelUncertainty> level;
-  std::vector<double> rates;
-};
-
 LatentPosterior::LatentPosterior(std::vector<const Client*> clients, const Priors& priors,
                                  const PredictionOptions& options, bool averaged)
     : fitted_(std::make_unique<Fitted>()) {
@@ -298,6 +292,10 @@ LatentPosterior::LatentPosterior(std::vector<const Client*> clients, const Prior
   if (bands && averaged) gpu::moments(exec, b, f);  // of every sample
   exec.fence();
   if (bands) fitted.level = widen_to_expected_information(exec, trained, count, options.samples);
+  if (options.bands) {
+    gpu::to_host(f.v_mean, fitted.v_mean);
+    gpu::to_host(f.v_factor, fitted.v_factor);
+  }
   std::vector<int> info;
   gpu::to_host(f.info, info);
   for (int k = 0; k < count; ++k)

@@ -42,6 +42,13 @@ struct PredictionOptions {
 /// that its bits do not depend on who shares its block.
 bool on_averages(const Client& client, const PredictionOptions& options);
 
+/// Draws by number: the same for a client and seed wherever they are read.
+struct DrawsWanted {
+  std::uint64_t seed = 0;
+  int count = 1;                                 ///< at each point, consecutive numbers
+  std::vector<std::vector<std::int64_t>> first;  ///< [realisation][point] the first of them
+};
+
 /// The latent posteriors of some clients, brought up to date on their training points and then read at any number of
 /// sets of points. Clients that never took part predict with the prior's weights.
 class LatentPosterior {
@@ -58,8 +65,18 @@ class LatentPosterior {
   std::vector<std::vector<RealisationPrediction>> at(
       const std::vector<const std::vector<data::Realisation>*>& points) const;
 
- private:
+  /// Joint draws of lambda from the posterior of the only client, with PredictionOptions::bands: at one point their
+  /// distribution is that of intensity_quantile(), and a draw is the same function at all points of a realisation, with
+  /// one (nu, log m) and one sample of the weights for the client. What the inducing points leave open about f is taken
+  /// to vary alike at all points: it does near each other, and far from each other counts then vary too much rather
+  /// than too little (theory 1.8).
+  /// \param points one entry per realisation \param wanted which draws are read there
+  /// \return [realisation][point][wanted.count] \throws PredictionError
+  std::vector<std::vector<double>> drawn(const std::vector<data::Realisation>& points, const DrawsWanted& wanted) const;
+
   struct Fitted;
+
+ private:
   std::unique_ptr<Fitted> fitted_;
 };
 

@@ -127,6 +127,29 @@ TEST(NextEvent, draws_by_inverting_the_compensator) {
     EXPECT_NEAR(next.compensator(next.gap_at(exposure)), exposure, 1e-12) << exposure;
 }
 
+TEST(NextEvent, of_several_draws_is_the_mixture_of_theirs) {
+  // Constant intensities: a mixture of exponentials, whose hazard falls as the busy draws die out.
+  const std::vector<double> rates{0.05, 0.4, 1, 6};
+  const auto grid = gap_grid(1e-3, 30, kGapCells);
+  std::vector<double> values;
+  for (std::size_t j = 0; j < grid.nodes.size(); ++j) values.insert(values.end(), rates.begin(), rates.end());
+  const NextEvent next(grid, values, static_cast<int>(rates.size()));
+  const auto survival = [&](double g) {
+    double sum = 0;
+    for (const double rate : rates) sum += 0.25 * std::exp(-rate * g);
+    return sum;
+  };
+  for (const double edge : grid.edges) EXPECT_NEAR(next.survival(edge) / survival(edge), 1, 1e-12) << edge;
+  for (const double g : {0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 25.0}) EXPECT_NEAR(next.survival(g), survival(g), 0.002) << g;
+  double expectation = 0;
+  for (const double rate : rates) expectation += 0.25 / rate;
+  EXPECT_NEAR(next.expectation() / expectation, 1, 0.001);
+  for (const double q : {0.05, 0.25, 0.5, 0.75, 0.95}) EXPECT_NEAR(survival(next.quantile(q)), 1 - q, 0.002) << q;
+  // Draws whose exposures differ by more than exp() holds.
+  for (double& value : values) value *= 1000;
+  EXPECT_NEAR(NextEvent(grid, values, 4).expectation() / (expectation / 1000), 1, 0.01);
+}
+
 TEST(NextEvent, may_never_come) {
   const auto grid = gap_grid(1e-2, 10, 8);
   std::vector<double> values(grid.nodes.size(), 0.1);

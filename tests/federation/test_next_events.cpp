@@ -1,5 +1,5 @@
-// What follows a piece of history: at the next event it is the intensity that scores that event, and a path's own
-// history counts as a sequence's.
+// What follows a piece of history: at the next event it is the intensity that curves and bands show there, and a path's
+// own history counts as a sequence's.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -70,25 +70,49 @@ std::vector<GapStart> starts_of(const data::Clock& clock, const data::ClientData
 
 class NextEvents : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
 
-/// A grid with which compensator(1) is the intensity at one gap.
+/// A grid with which survival(1) is the mean of exp(-lambda) at one gap.
 evaluation::GapGrid only_at(double gap) { return {{0, 1}, {gap, 2 * gap}, {1, 0}}; }
 
-TEST_P(NextEvents, have_the_intensity_of_the_scores_at_the_event) {
+struct Moments {
+  double mean, sd;
+};
+
+/// Of exp(-lambda), log lambda = log m + log sigma(f) + level, over the Gaussians that bands are made of, by plain sums.
+Moments survival_of(const model::RealisationPrediction& prediction, std::size_t point) {
+  const std::size_t points = prediction.expected_intensity.size();
+  double mean = 0, square = 0, weights = 0;
+  for (std::size_t at = point; at < prediction.mean.size(); at += points)
+    for (double a = -6; a <= 6; a += 0.1)
+      for (double b = -6; b <= 6; b += 0.1) {
+        const double f = prediction.mean[at] + std::sqrt(prediction.variance[at]) * a;
+        const double level = std::sqrt(prediction.level_variance[at]) * b;
+        const double survivors = std::exp(-prediction.rate * std::exp(level) / (1 + std::exp(-f)));
+        const double weight = std::exp(-0.5 * (a * a + b * b));
+        mean += weight * survivors;
+        square += weight * survivors * survivors;
+        weights += weight;
+      }
+  mean /= weights;
+  return {mean, std::sqrt(square / weights - mean * mean)};
+}
+
+TEST_P(NextEvents, have_the_intensity_of_bands_at_the_event) {
   const auto [encoder, realisation] = GetParam();
   Federation federation(encoder, realisation);
   auto& session = federation.session();
   const auto& theta = session.initial_prior();
   const auto& clock = session.plan().clock;
+  const int draws = 2000;
+  double least = 1, most = 0;
   for (const auto& client : session.owned()) {
     const auto scored = federation::scoring_client(session, client, data::kTest);
     const auto held_out = data::held_out_realisations(client.data, session.rules(), data::kTest);
-    const auto prediction =
-        model::predict({{&scored, {&held_out}}}, theta, federation::prediction_options(session.config(), 2, 20))[0][0];
-    std::vector<double> expected;
+    auto options = federation::prediction_options(session.config(), 2, 20);
+    options.bands = true;
+    const auto prediction = model::predict({{&scored, {&held_out}}}, theta, options)[0][0];
+    std::vector<Moments> expected;
     for (std::size_t i = 0; i < held_out.size(); ++i)
-      expected.insert(
-          expected.end(), prediction[i].expected_intensity.begin(),
-          prediction[i].expected_intensity.begin() + static_cast<std::ptrdiff_t>(held_out[i].events.size()));
+      for (std::size_t j = 0; j < held_out[i].events.size(); ++j) expected.push_back(survival_of(prediction[i], j));
     const auto steps = evaluation::gap_steps(client.data, data::kTest);
     const auto starts = starts_of(clock, client.data, steps);
     ASSERT_EQ(steps.size(), expected.size());
@@ -96,9 +120,13 @@ TEST_P(NextEvents, have_the_intensity_of_the_scores_at_the_event) {
     for (std::size_t k = 0; k < steps.size(); ++k) {
       const auto grid = only_at(steps[k].gap * clock.scale);
       const NextEventReader reader(session, client, theta, grid);
-      EXPECT_NEAR(reader.after(starts)[k].compensator(1) / expected[k], 1, 1e-9) << k;
+      const double survival = reader.after({starts[k]}, {5, draws})[0].survival(1);
+      EXPECT_NEAR(survival, expected[k].mean, 4 * expected[k].sd / std::sqrt(draws)) << k;
+      least = std::min(least, survival);
+      most = std::max(most, survival);
     }
   }
+  EXPECT_GT(most - least, 0.1);  // or another event's intensity would have done
 }
 
 TEST_P(NextEvents, of_a_path_are_those_of_the_sequence_that_it_copies) {
@@ -118,16 +146,16 @@ TEST_P(NextEvents, of_a_path_are_those_of_the_sequence_that_it_copies) {
     }
     auto on_paths = starts;
     for (std::size_t k = 0; k < starts.size(); ++k) on_paths[k].path = &paths[k];
-    const auto along = reader.after(starts), on = reader.after(on_paths);
+    const auto along = reader.after(starts, {5}), on = reader.after(on_paths, {5});
     // To rounding only: a path has fewer tokens and queries than its sequence, and a BLAS may round an entry of a
     // product by the product's shape (OpenBLAS on Zen does).
     for (std::size_t k = 0; k < starts.size(); ++k) {
       EXPECT_NEAR(on[k].expectation() / along[k].expectation(), 1, 1e-12) << k;
-      EXPECT_NEAR(reader.after({on_paths[k]})[0].expectation() / along[k].expectation(), 1, 1e-12) << k;
+      EXPECT_NEAR(reader.after({on_paths[k]}, {5})[0].expectation() / along[k].expectation(), 1, 1e-12) << k;
     }
     // The same number of events at other times is another history.
     for (double& t : paths[0].times) t -= 0.5 * (starts[0].from - t);
-    EXPECT_GT(std::fabs(reader.after(on_paths)[0].expectation() / along[0].expectation() - 1), 1e-9);
+    EXPECT_GT(std::fabs(reader.after(on_paths, {5})[0].expectation() / along[0].expectation() - 1), 1e-9);
   }
 }
 

@@ -1,0 +1,139 @@
+// Joint draws of the intensity (theory 1.8): the table of v, nu and log m is made here, the kernel reads it at points.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <map>
+#include <span>
+
+#include "data/random.hpp"
+#include "gpu/drawn_intensity.hpp"
+#include "gpu/philox.hpp"
+#include "model/fitted_posterior.hpp"
+
+namespace fedpp::model {
+
+namespace {
+
+constexpr std::uint64_t kPurpose = 0x706f73746572696f;  // "posterio": a key apart from training's and the futures'
+constexpr std::uint32_t kOfTheClient = 0xFFFFFFFFu;     // in the place of a realisation's number
+
+/// The standard normals of a client's draws.
+class Normals {
+ public:
+  Normals(std::uint64_t seed, std::int64_t client)
+      : key_(gpu::Philox::key(
+            data::splitmix64(data::splitmix64(seed ^ kPurpose) ^ static_cast<std::uint64_t>(client)))) {}
+
+  gpu::Philox::NormalPair pair(std::int64_t draw, std::uint32_t realisation, std::uint32_t index) const {
+    const auto number = static_cast<std::uint64_t>(draw);
+    return gpu::Philox::normals(gpu::Philox::block(
+        {{index, realisation, static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number >> 32)}}, key_));
+  }
+
+ private:
+  gpu::Philox::Key key_;
+};
+
+/// gpu::Draws' table on the host.
+struct Table {
+  std::vector<int> sample;
+  std::vector<gpu::Index> vector;
+  std::vector<double> v, unexplained, offset_shift, rate_shift;
+};
+
+/// v = mu_v + F'z of a draw, z standard normal, into the table.
+void append_v(const Normals& normals, std::int64_t draw, std::uint32_t realisation, std::span<const double> mean,
+              const double* factor, Table& table) {
+  const std::size_t m = mean.size();
+  table.vector.push_back(static_cast<gpu::Index>(table.v.size()));
+  const auto begin = table.v.size();
+  table.v.insert(table.v.end(), mean.begin(), mean.end());
+  for (std::size_t r = 0; r < m; r += 2) {
+    const auto z = normals.pair(draw, realisation, static_cast<std::uint32_t>(r / 2));
+    for (std::size_t j = 0; j <= r; ++j) table.v[begin + j] += factor[r + j * m] * z.first;  // F is lower
+    if (r + 1 == m) break;
+    for (std::size_t j = 0; j <= r + 1; ++j) table.v[begin + j] += factor[r + 1 + j * m] * z.second;
+  }
+  table.unexplained.push_back(normals.pair(draw, realisation, static_cast<std::uint32_t>((m + 1) / 2)).first);
+}
+
+/// Without E-steps nothing is known of nu and m beyond their values.
+LevelUncertainty known_level(const ClientBatch& trained) {
+  const gpu::Array<double> none("no_direction", trained.fields().v_mean.extent(0));
+  return {{none, none}, {{0, 0, 0}}};
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> LatentPosterior::drawn(const std::vector<data::Realisation>& points,
+                                                        const DrawsWanted& wanted) const {
+  const auto& fitted = *fitted_;
+  assert(fitted.clients.size() == 1 && fitted.options.bands && wanted.first.size() == points.size());
+  const auto& trained = *fitted.trained;
+  const Client& client = *fitted.clients.front();
+  const int samples = fitted.options.samples;
+  const LevelUncertainty level = fitted.level ? *fitted.level : known_level(trained);
+  const auto& [nn, nm, mm] = level.covariance.front();
+  const double offset_sd = std::sqrt(nn), shared = offset_sd > 0 ? nm / offset_sd : 0;
+  const double rate_sd = std::sqrt(std::max(mm - shared * shared, 0.0));
+  const Normals normals(wanted.seed, client.id);
+
+  Table table;
+  std::vector<int> first_row;
+  std::size_t vector = 0, square = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const std::size_t m = client.inducing[i].times.size();
+    std::map<std::int64_t, int> rows;  // where those that begin with a draw are
+    for (const std::int64_t first : wanted.first[i]) {
+      const auto [known, is_new] = rows.emplace(first, static_cast<int>(table.sample.size()));
+      first_row.push_back(known->second);
+      for (std::int64_t draw = first; is_new && draw < first + wanted.count; ++draw) {
+        const auto of_client = normals.pair(draw, kOfTheClient, 0);
+        table.sample.push_back(static_cast<int>(draw % samples));
+        table.offset_shift.push_back(offset_sd * of_client.first);
+        table.rate_shift.push_back(shared * of_client.first + rate_sd * of_client.second);
+        append_v(normals, draw, static_cast<std::uint32_t>(i), std::span(fitted.v_mean).subspan(vector, m),
+                 fitted.v_factor.data() + square, table);
+      }
+    }
+    vector += m;
+    square += m * m;
+  }
+
+  const ClientBatch batch = batch_at(fitted.exec, trained, {{&client, &points}}, fitted.weights, fitted.options);
+  const auto& f = batch.fields();
+  Kokkos::deep_copy(fitted.exec, f.rate, trained.fields().rate);
+  Kokkos::deep_copy(fitted.exec, f.offset, trained.fields().offset);
+  gpu::Draws draws;
+  draws.count = wanted.count;
+  draws.first_row = gpu::to_device<int>("first_row", first_row);
+  draws.sample = gpu::to_device<int>("draw_sample", table.sample);
+  draws.vector = gpu::to_device<gpu::Index>("draw_vector", table.vector);
+  draws.v = gpu::to_device<double>("draw_v", table.v);
+  draws.unexplained = gpu::to_device<double>("draw_unexplained", table.unexplained);
+  draws.offset_shift = gpu::to_device<double>("draw_offset", table.offset_shift);
+  draws.rate_shift = gpu::to_device<double>("draw_rate", table.rate_shift);
+  draws.offset_direction = level.direction[0];
+  draws.rate_direction = level.direction[1];
+  const gpu::Array<double> intensity("drawn_intensity", first_row.size() * wanted.count);
+  gpu::drawn_intensity(fitted.exec, batch.batch(), f, draws, intensity);
+  fitted.exec.fence();
+  std::vector<double> all;
+  gpu::to_host(intensity, all);
+  if (!std::all_of(all.begin(), all.end(), [](double x) { return std::isfinite(x); }))
+    throw PredictionError(fmt::format(
+        "client {}: a drawn intensity is not finite; the posterior of the weights is beyond what numbers hold",
+        client.id));
+  std::vector<std::vector<double>> result;
+  auto at = all.begin();
+  for (const auto& first : wanted.first) {
+    const auto end = at + static_cast<std::ptrdiff_t>(first.size() * wanted.count);
+    result.emplace_back(at, end);
+    at = end;
+  }
+  return result;
+}
+
+}  // namespace fedpp::model
