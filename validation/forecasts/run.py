@@ -12,7 +12,7 @@ import running
 
 here = pathlib.Path(__file__).resolve().parent
 args = running.arguments(__doc__, seeds=(int, 3, "data sets of each kind"), cases=(str, "", "only these, as poisson-decay,hawkes-lstm"),
-                         sequences=(int, 100, "sequences of a data set"), futures=(int, 200, "drawn futures of a sequence"))
+                         sequences=(int, 60, "sequences of a data set"), futures=(int, 100, "drawn futures of a sequence"))
 OBSERVED, AHEAD = 100.0, 20.0
 QUANTILES = {"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
 
