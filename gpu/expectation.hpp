@@ -2,7 +2,7 @@
 // asks for.
 #pragma once
 
-#include "gpu/kokkos.hpp"
+#include "gpu/fields.hpp"
 
 namespace fedpp::gpu {
 
@@ -10,5 +10,13 @@ namespace fedpp::gpu {
 /// and rate[n] > 0.
 void expected_intensity(const Exec& exec, const Array<double>& mean, const Array<double>& variance,
                         const Array<double>& rate, const Array<double>& log_intensity, const Array<double>& intensity);
+
+/// [column] each.
+struct ColumnExpectations {
+  Array<double> log_intensity, intensity;
+};
+/// The same at a batch's columns, means over the samples of the weights, from nu + fields.projection, fields.variance
+/// and m.
+ColumnExpectations expected_intensity(const Exec& exec, const Batch& batch, const Fields& fields);
 
 }  // namespace fedpp::gpu

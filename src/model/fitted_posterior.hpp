@@ -28,8 +28,15 @@ struct LatentPosterior::Fitted {
   std::vector<double> v_mean, v_factor;  ///< q(v) as gpu::Fields has it; with bands
 };
 
-/// A batch of other points of the same clients, with V and the moments of f there under the posterior of `trained`.
-ClientBatch batch_at(const gpu::Exec& exec, const ClientBatch& trained, const std::vector<ClientPoints>& points,
-                     const std::vector<WeightPosterior>& weights, const PredictionOptions& options);
+/// A batch of other points of clients, with V and the moments of f there.
+struct PointsRead {
+  ClientBatch batch;
+  gpu::Fields
+      fields;  ///< the batch's, but q(v), m, nu and the samples of the weights are those of the clients' posterior
+};
+
+/// Other points of the clients of `trained`, from the posterior that it holds.
+PointsRead read_points(const gpu::Exec& exec, const ClientBatch& trained, const std::vector<ClientPoints>& points,
+                       const std::vector<WeightPosterior>& weights, const PredictionOptions& options);
 
 }  // namespace fedpp::model

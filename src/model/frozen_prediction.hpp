@@ -16,8 +16,8 @@ class FrozenPrediction {
   /// fit into memory (blocks_of). `options`: model, samples, seed. The points must outlive this.
   FrozenPrediction(const std::vector<ClientPoints>& points, const PredictionOptions& options);
 
-  /// [client][realisation] under these posteriors, in the order of the points; the draws are the same at every call.
-  /// NaN where a factorisation fails.
+  /// [client][realisation] under these posteriors, in the order of the points: expected intensities and m alone. The
+  /// draws are the same at every call. NaN where a factorisation fails.
   std::vector<std::vector<RealisationPrediction>> under(const std::vector<WeightPosterior>& weights) const;
 
  private:

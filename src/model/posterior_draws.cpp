@@ -102,10 +102,7 @@ std::vector<std::vector<double>> LatentPosterior::drawn(const std::vector<data::
     square += m * m;
   }
 
-  const ClientBatch batch = batch_at(fitted.exec, trained, {{&client, &points}}, fitted.weights, fitted.options);
-  const auto& f = batch.fields();
-  Kokkos::deep_copy(fitted.exec, f.rate, trained.fields().rate);
-  Kokkos::deep_copy(fitted.exec, f.offset, trained.fields().offset);
+  const auto [batch, fields] = read_points(fitted.exec, trained, {{&client, &points}}, fitted.weights, fitted.options);
   gpu::Draws draws;
   draws.count = wanted.count;
   draws.first_row = gpu::to_device<int>("first_row", first_row);
@@ -118,7 +115,7 @@ std::vector<std::vector<double>> LatentPosterior::drawn(const std::vector<data::
   draws.offset_direction = level.direction[0];
   draws.rate_direction = level.direction[1];
   const gpu::Array<double> intensity("drawn_intensity", first_row.size() * wanted.count);
-  gpu::drawn_intensity(fitted.exec, batch.batch(), f, draws, intensity);
+  gpu::drawn_intensity(fitted.exec, batch.batch(), fields, draws, intensity);
   fitted.exec.fence();
   std::vector<double> all;
   gpu::to_host(intensity, all);

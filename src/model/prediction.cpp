@@ -8,6 +8,7 @@
 #include <span>
 
 #include "config/error.hpp"
+#include "gpu/arrays.hpp"
 #include "gpu/averages.hpp"
 #include "gpu/expectation.hpp"
 #include "gpu/kernels.hpp"
@@ -33,73 +34,56 @@ gpu::Index average_doubles(const Client& client) {
   return doubles;
 }
 
-/// E[log lambda] and E[lambda] of all realisations, means over the samples of the weights, by one launch. `mean` (with
-/// nu), `variance`, `rate`: [S][N+Q] of each in turn.
-void add_expectations(const gpu::Exec& exec, const gpu::Array<double>& mean, const gpu::Array<double>& variance,
-                      const gpu::Array<double>& rate, int samples, std::vector<RealisationPrediction>& predictions) {
-  const gpu::Array<double> log_intensity("log_intensity", mean.extent(0)), intensity("intensity", mean.extent(0));
-  gpu::expected_intensity(exec, mean, variance, rate, log_intensity, intensity);
-  exec.fence();
-  std::vector<double> by_sample_log, by_sample;
-  gpu::to_host(log_intensity, by_sample_log);
-  gpu::to_host(intensity, by_sample);
-  std::size_t at = 0;
-  for (auto& p : predictions) {
-    const std::size_t n = p.mean.size() / static_cast<std::size_t>(samples);
-    p.expected_log_intensity.assign(n, 0.0);
-    p.expected_intensity.assign(n, 0.0);
-    for (int sample = 0; sample < samples; ++sample)
-      for (std::size_t j = 0; j < n; ++j, ++at) {
-        p.expected_log_intensity[j] += by_sample_log[at] / samples;
-        p.expected_intensity[j] += by_sample[at] / samples;
-      }
-  }
-}
-
 /// The same arrays, but projections are V' mu_v alone.
 gpu::Fields without_trend(gpu::Fields fields) {
-  fields.trend = gpu::Array<double>("no_trend", fields.trend.extent(0));
+  const auto n = static_cast<gpu::Index>(fields.trend.extent(0));
+  gpu::ArraySet<double> doubles;
+  doubles.zeros("no_trend", fields.trend, n);
+  doubles.make("no_trend");
   return fields;
 }
 
 }  // namespace
 
-ClientBatch batch_at(const gpu::Exec& exec, const ClientBatch& trained, const std::vector<ClientPoints>& points,
-                     const std::vector<WeightPosterior>& weights, const PredictionOptions& options) {
-  ClientBatch batch(points, weights, options.samples, options.model.jitter, false, false);
-  const auto& b = batch.batch();
-  const auto& f = batch.fields();
-  Kokkos::deep_copy(exec, f.v_mean, trained.fields().v_mean);
-  Kokkos::deep_copy(exec, f.v_factor, trained.fields().v_factor);
-  Kokkos::deep_copy(exec, f.weights, trained.fields().weights);
-  gpu::embed(exec, b, f, batch.encoder(), kBatchOnly);
+PointsRead read_points(const gpu::Exec& exec, const ClientBatch& trained, const std::vector<ClientPoints>& points,
+                       const std::vector<WeightPosterior>& weights, const PredictionOptions& options) {
+  PointsRead read{ClientBatch(points, weights, options.samples, options.model.jitter, false, false), {}};
+  const auto& b = read.batch.batch();
+  auto& f = read.fields = read.batch.fields();
+  f.v_mean = trained.fields().v_mean;
+  f.v_factor = trained.fields().v_factor;
+  f.weights = trained.fields().weights;
+  f.rate = trained.fields().rate;
+  f.offset = trained.fields().offset;
+  gpu::embed(exec, b, f, read.batch.encoder(), kBatchOnly);
   gpu::factorise(exec, b, f, gpu::kJitterLimit, kBatchOnly);
   gpu::features(exec, b, f, kBatchOnly);
-  return batch;
+  return read;
 }
 
 namespace {
 
-/// Moments at a set's points from the posterior of `trained`, which the new batch takes over with its weights' samples.
+/// Moments and expectations at a set's points from the posterior of `trained`.
 std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const ClientBatch& trained,
                                              const std::vector<ClientPoints>& points,
                                              const std::vector<WeightPosterior>& weights,
                                              const PredictionOptions& options, const std::vector<double>& rates,
                                              const LevelUncertainty* level) {
-  const ClientBatch batch = batch_at(exec, trained, points, weights, options);
+  const auto [batch, f] = read_points(exec, trained, points, weights, options);
   const auto& b = batch.batch();
-  const auto& f = batch.fields();
-  std::vector<double> projection, variance;
+  const auto expected = gpu::expected_intensity(exec, b, f);
   exec.fence();
+  std::vector<double> projection, variance, log_intensities, intensities, offsets;
   gpu::to_host(f.projection, projection);
   gpu::to_host(f.variance, variance);
-  std::vector<double> offsets;
-  gpu::to_host(trained.fields().offset, offsets);
+  gpu::to_host(expected.log_intensity, log_intensities);
+  gpu::to_host(expected.intensity, intensities);
+  gpu::to_host(f.offset, offsets);
   std::array<std::vector<double>, 2> moved;
   if (level != nullptr) {
-    const gpu::Fields direction = without_trend(f);
+    gpu::Fields direction = without_trend(f);
     for (const int i : {0, 1}) {
-      Kokkos::deep_copy(exec, f.v_mean, level->direction[i]);
+      direction.v_mean = level->direction[i];
       gpu::moments(exec, b, direction);
       exec.fence();
       gpu::to_host(f.projection, moved[i]);
@@ -107,17 +91,22 @@ std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const Client
   }
 
   std::vector<RealisationPrediction> result;
-  std::vector<double> rate;  // of every (sample, column)
-  std::size_t at = 0;
+  std::size_t at = 0, column = 0;
+  const auto part = [](const std::vector<double>& values, std::size_t begin, std::size_t count) {
+    const auto first = values.begin() + static_cast<std::ptrdiff_t>(begin);
+    return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(count));
+  };
   for (std::size_t k = 0; k < points.size(); ++k) {
     for (int i = batch.realisation_begin(static_cast<int>(k)); i < batch.realisation_begin(static_cast<int>(k) + 1);
          ++i) {
       const std::size_t n = batch.columns(i), all = n * options.samples;
       RealisationPrediction p;
       p.rate = rates[k];
-      p.mean.assign(projection.begin() + at, projection.begin() + at + all);
+      p.expected_log_intensity = part(log_intensities, column, n);
+      p.expected_intensity = part(intensities, column, n);
+      p.mean = part(projection, at, all);
       for (double& mean : p.mean) mean += offsets[k];
-      p.variance.assign(variance.begin() + at, variance.begin() + at + all);
+      p.variance = part(variance, at, all);
       if (level != nullptr) p.level_variance.assign(all, 0.0);
       for (std::size_t j = 0; j < p.level_variance.size(); ++j) {
         const double slope = 1 / (1 + std::exp(p.mean[j]));  // d log lambda/d f
@@ -125,14 +114,11 @@ std::vector<RealisationPrediction> at_points(const gpu::Exec& exec, const Client
         const auto& [nn, nm, mm] = level->covariance[k];
         p.level_variance[j] = to_offset * to_offset * nn + 2 * to_offset * to_rate * nm + to_rate * to_rate * mm;
       }
+      column += n;
       at += all;
-      std::copy(p.mean.begin(), p.mean.end(), projection.begin() + static_cast<std::ptrdiff_t>(at - all));
-      rate.insert(rate.end(), all, p.rate);
       result.push_back(std::move(p));
     }
   }
-  add_expectations(exec, gpu::to_device<double>("mean", projection), f.variance, gpu::to_device<double>("rate", rate),
-                   options.samples, result);
   return result;
 }
 

@@ -140,4 +140,33 @@ TEST(Expectation, agrees_with_fine_quadrature) {
   }
 }
 
+/// Of a ragged batch: more columns than a tile, realisations without any, one sample and several.
+TEST(Expectation, at_columns_is_the_mean_over_the_samples) {
+  test::RandomClients random(11);
+  const reference::Kernel rbf{false, 1, 100, {}}, sloping{true, 8, 100, {}, true};
+  const std::vector<reference::Client> clients{random.client(rbf, 1, {{3, 4, 5}, {2, 0, 0}}), random.client(rbf, 2, {}),
+                                               random.client(sloping, 5, {{5, 200, 101}, {1, 1, 0}})};
+  const test::DeviceBatch device(clients);
+  device.forward();
+  const auto expected = gpu::expected_intensity(gpu::Exec(), device.batch, device.fields);
+  test::Pieces mean(device.fields.projection), variance(device.fields.variance), got_log(expected.log_intensity),
+      got(expected.intensity);
+  for (const auto& client : clients)
+    for (const auto& realisation : client.realisations) {
+      const std::size_t samples = client.weights.size(), n = realisation.time.size();
+      const auto mu = mean.take(samples * n), s = variance.take(samples * n);
+      reference::Vector wanted_log(n), wanted(n);
+      for (std::size_t at = 0; at < samples * n; ++at) {
+        const double f = client.offset + mu[at], sd = std::sqrt(s[at]);
+        wanted_log[at % n] += by_quadrature(f, sd, [&](double x) {
+          return (std::log(client.rate) + (x > 0 ? -std::log1p(std::exp(-x)) : x - std::log1p(std::exp(x)))) / samples;
+        });
+        wanted[at % n] += by_quadrature(f, sd, [&](double x) { return client.rate / (1 + std::exp(-x)) / samples; });
+      }
+      test::expect_close(got_log.take(n), wanted_log, 1e-11, "E[log lambda]");
+      test::expect_close(got.take(n), wanted, 1e-11, "E[lambda]");
+    }
+  EXPECT_TRUE(mean.all_taken() && got_log.all_taken() && got.all_taken());
+}
+
 }  // namespace
