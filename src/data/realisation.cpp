@@ -1,11 +1,14 @@
 #include "data/realisation.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cassert>
 #include <cmath>
 #include <limits>
 
+#include "config/error.hpp"
 #include "data/dataset.hpp"
 #include "data/exposure.hpp"
 #include "data/intervals.hpp"
@@ -15,6 +18,7 @@ namespace {
 
 constexpr std::int64_t kFewestNodes = 8;
 constexpr std::int64_t kNodesPerPeriod = 10;
+constexpr double kMostPeriods = 1e5;  // eleven years of hours; more are a period in another unit than the file's
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// Streams laid over each other, on the model's clock.
@@ -49,6 +53,11 @@ std::int64_t chosen_nodes(const StepFunction& weight, const Interval& trained, c
   std::int64_t nodes = std::max(kFewestNodes, static_cast<std::int64_t>(std::ceil(share * wanted)));
   if (rules.period > 0) {
     const double periods = span / rules.period;
+    if (periods > kMostPeriods)
+      throw UserError(fmt::format(
+          "model.periods: the shortest, {:g}, fits {:.3g} times into windows of {:g}, at {} quadrature nodes each: give "
+          "periods in the file's unit of time, or set model.quadrature_nodes",
+          rules.period / rules.clock.scale, periods, span / rules.clock.scale, kNodesPerPeriod));
     nodes = std::max(nodes, kNodesPerPeriod * static_cast<std::int64_t>(std::ceil(periods)));
   }
   return nodes;

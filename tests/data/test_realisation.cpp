@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -6,6 +7,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "config/error.hpp"
 #include "data/random.hpp"
 #include "data/realisation.hpp"
 #include "data/split.hpp"
@@ -172,6 +174,23 @@ TEST(Realisation, NodesFollowSizeAndPeriods) {
   const auto reference = training_realisations(client, rules)[0];
   for (std::size_t q = 0; q < reference.nodes.size(); ++q) fine += reference.node_weights[q] * g(reference.nodes[q]);
   EXPECT_NEAR(daily / fine, 1, 1e-6);
+}
+
+TEST(Realisation, PeriodsInAnotherUnitAreRefusedInWords) {
+  const ClientData client = tied_client();
+  RealisationRules rules;
+  rules.clock = calendar();
+  rules.pooled = true;
+  rules.period = 1e-6 * rules.clock.scale;
+  try {
+    training_realisations(client, rules);
+    FAIL() << "a period a millionth of a unit long";
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("model.periods: the shortest, 1e-06, fits "));
+    EXPECT_THAT(error.what(), testing::HasSubstr("the file's unit of time"));
+  }
+  rules.nodes = 77;
+  EXPECT_EQ(training_realisations(client, rules)[0].nodes.size(), 77u);
 }
 
 TEST(Realisation, NodesOfHeldOutWindowsLieAsDenselyAsInTraining) {
