@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 namespace fedpp::mpi {
@@ -47,7 +48,8 @@ bool active() {
 }  // namespace
 
 std::string text_of(const std::exception& error) {
-  const bool memory = dynamic_cast<const std::bad_alloc*>(&error) || dynamic_cast<const std::length_error*>(&error);
+  const bool memory = dynamic_cast<const std::bad_alloc*>(&error) || dynamic_cast<const std::length_error*>(&error) ||
+                      std::strstr(error.what(), "failed to allocate") != nullptr;  // Kokkos makes text of a bad_alloc
   if (!memory) return error.what();
   return std::string("memory ran out (") + error.what() + ")" + memory_remedy();
 }

@@ -185,7 +185,7 @@ TEST(Realisation, PeriodsInAnotherUnitAreRefusedInWords) {
   try {
     training_realisations(client, rules);
     FAIL() << "a period a millionth of a unit long";
-  } catch (const UserError& error) {
+  } catch (const fedpp::UserError& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("model.periods: the shortest, 1e-06, fits "));
     EXPECT_THAT(error.what(), testing::HasSubstr("the file's unit of time"));
   }

@@ -206,6 +206,9 @@ TEST(Turns, memory_that_runs_out_is_said_with_a_remedy) {
     EXPECT_FALSE(error.users_mistake);
     EXPECT_EQ(std::string(error.what()), "memory ran out (std::bad_alloc): use a larger machine");
   }
+  const std::runtime_error of_kokkos("Kokkos failed to allocate memory for label \"k\"");
+  EXPECT_EQ(fedpp::mpi::text_of(of_kokkos),
+            "memory ran out (Kokkos failed to allocate memory for label \"k\"): use a larger machine");
 }
 
 TEST(Turns, agreement_throws_the_lowest_ranks_text_everywhere) {
