@@ -103,12 +103,19 @@ def measure(case, seed):
     return {**below, "inside": inside, "below": short, "above": over, "width": np.mean(widths)}
 
 
-table = []
+table, ok = [], True
 for case in args.cases.split(",") if args.cases else CASES:
+    of_case = []
     for seed in range(1, args.seeds + 1):
-        table.append({"case": case, "seed": seed, **{key: f"{value:.4f}" for key, value in measure(case, seed).items()}})
-        print(" ".join(str(value) for value in table[-1].values()), flush=True)
-with open(args.out / "results.csv", "w", newline="") as file:
+        of_case.append(measure(case, seed))
+        table.append({"case": case, "seed": seed, **{key: f"{value:.4f}" for key, value in of_case[-1].items()}})
+    inside = np.mean([one["inside"] for one in of_case])
+    error = np.sqrt(0.9 * 0.1 / (args.seeds * args.sequences))
+    early = " ".join(f"{name}: {100 * np.mean([one[name] for one in of_case]):.0f}" for name in QUANTILES)
+    ok &= running.verdict(abs(inside - 0.9) <= 0.05 + 2 * error, f"{case}: {100 * inside:.0f} % of the counts inside 5 to 95 %, 90 are due "
+                          f"(standard error {100 * error:.0f}); next events before {early} %")
+with open(args.out / "forecasts.csv", "w", newline="") as file:
     out = csv.DictWriter(file, table[0], lineterminator="\n")
     out.writeheader()
     out.writerows(table)
+sys.exit(0 if ok else 1)
