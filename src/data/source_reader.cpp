@@ -37,6 +37,12 @@ void set_windows(RawSequence& raw, const io::SequenceWindows& row, double origin
 
 }  // namespace
 
+io::SequenceNames read_names(const std::string& path) try {
+  return io::is_hdf5(path) ? io::SequenceFileReader(path).names() : io::SequenceNames{};
+} catch (const io::Error& error) {
+  throw UserError(error.what());
+}
+
 void read_source(const Source& source, const config::Data& options,
                  const std::function<void(RawSequence&)>& callback) try {
   WindowsTable table(source);
@@ -55,6 +61,8 @@ void read_source(const Source& source, const config::Data& options,
       [&](io::SequenceRecord& record) {
         RawSequence raw;
         raw.id = record.id;
+        raw.client = record.client;
+        raw.name = record.name;
         for (std::size_t i = 0; i < record.times.size(); ++i) {
           const int type = record.types[i];
           if (std::binary_search(left_out.begin(), left_out.end(), type)) continue;

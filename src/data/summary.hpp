@@ -22,7 +22,7 @@ struct ClientSummary {
 
 ClientSummary summarise(const ClientData& client);
 
-/// A table of the summaries with a line of totals.
-std::string summary_table(const std::vector<ClientSummary>& summaries);
+/// A table of the summaries with a line of totals. `names`: of the clients by their numbers, where they have any.
+std::string summary_table(const std::vector<ClientSummary>& summaries, const std::vector<std::string>& names = {});
 
 }  // namespace fedpp::data
