@@ -137,8 +137,8 @@ void CsvTable::split_quoted(std::string_view line) {
       }
       skip_blanks();
       if (!line.empty() && line.front() != separator_)
-        throw error(fmt::format("{} follows the end of a quoted field; write a quote inside of quotes twice",
-                                shown(line)));
+        throw error(
+            fmt::format("{} follows the end of a quoted field; write a quote inside of quotes twice", shown(line)));
     } else {
       content_ += trimmed(line.substr(0, line.find(separator_)));
     }
@@ -158,10 +158,9 @@ void CsvTable::split_quoted(std::string_view line) {
 bool CsvTable::next() {
   if (!next_record()) return false;
   if (fields_.size() != columns_)
-    throw error(
-        fmt::format("{} has {} field{}; the header has {}",
-                    shown(fmt::format("{}", fmt::join(fields_, std::string(1, separator_)))),
-                    fields_.size(), fields_.size() == 1 ? "" : "s", columns_));
+    throw error(fmt::format("{} has {} field{}; the header has {}",
+                            shown(fmt::format("{}", fmt::join(fields_, std::string(1, separator_)))), fields_.size(),
+                            fields_.size() == 1 ? "" : "s", columns_));
   return true;
 }
 
@@ -170,12 +169,11 @@ double CsvTable::number(std::size_t column) const {
   double value = 0;
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (code == std::errc::result_out_of_range)
-    throw error(fmt::format("{} {} is outside the range of double precision; choose another unit",
-                                    names_[column], shown(field)));
+    throw error(fmt::format("{} {} is outside the range of double precision; choose another unit", names_[column],
+                            shown(field)));
   if (code != std::errc() || end != digits.data() + digits.size())
-    throw error(
-        fmt::format("{} {} is not a number; write it like 12.5 or 1.25e1{}", names_[column], shown(field),
-                    field.find(',') == std::string_view::npos ? "" : ", with a point for the decimals"));
+    throw error(fmt::format("{} {} is not a number; write it like 12.5 or 1.25e1{}", names_[column], shown(field),
+                            field.find(',') == std::string_view::npos ? "" : ", with a point for the decimals"));
   return value;
 }
 
@@ -184,11 +182,9 @@ std::int64_t CsvTable::integer(std::size_t column) const {
   std::int64_t value = 0;
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (code == std::errc::result_out_of_range)
-    throw error(
-        fmt::format("{} {} is too large for a 64-bit integer; number from 0", names_[column], shown(field)));
+    throw error(fmt::format("{} {} is too large for a 64-bit integer; number from 0", names_[column], shown(field)));
   if (code != std::errc() || end != digits.data() + digits.size())
-    throw error(
-        fmt::format("{} {} is not an integer; write a whole number like 3", names_[column], shown(field)));
+    throw error(fmt::format("{} {} is not an integer; write a whole number like 3", names_[column], shown(field)));
   return value;
 }
 

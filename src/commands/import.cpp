@@ -29,7 +29,7 @@ struct ImportOptions {
   std::string windows;
   std::vector<std::string> columns;
   std::string cut_events;
-  std::string time_unit, time_origin;
+  std::string time_unit, time_origin, like;
   std::string out;
 };
 
@@ -59,9 +59,9 @@ std::optional<std::chrono::sys_seconds> parse_origin(const ImportOptions& option
   if (options.time_origin.empty()) return std::nullopt;
   const auto date = config::parse_date(options.time_origin);
   if (!date || date->nanoseconds != 0)
-    throw UserError(fmt::format(
-        "--time-origin {}: is not a date that exists: write it as 2019-03-01 or 2019-03-01T06:30:00",
-        options.time_origin));
+    throw UserError(
+        fmt::format("--time-origin {}: is not a date that exists: write it as 2019-03-01 or 2019-03-01T06:30:00",
+                    options.time_origin));
   if (!config::seconds_of(options.time_unit))
     throw UserError(fmt::format("--time-origin {} with --time-unit {}: the unit must be one of {}", options.time_origin,
                                 options.time_unit, config::kTimeUnits));
@@ -122,8 +122,21 @@ int import_columns(const ImportOptions& options) {
   if (!options.cut_events.empty())
     throw UserError(fmt::format("--cut-events {} with --columns: import the table first, then cut the file made of it",
                                 options.cut_events));
-  import_table(options.files, parse_columns(options.columns), {options.time_unit, parse_origin(options)},
-               options.windows, options.out);
+  TableImport table;
+  table.files = options.files;
+  table.columns = parse_columns(options.columns);
+  table.axis.unit = options.time_unit;
+  table.windows = options.windows;
+  table.out = options.out;
+  if (options.like.empty()) {
+    table.axis.origin = parse_origin(options);
+  } else {
+    const io::SequenceFileReader like(options.like);
+    table.known_types = like.names().types;
+    table.axis.unit = like.time_unit();
+    if (const auto origin = config::parse_date(like.names().time_origin)) table.axis.origin = origin->second;
+  }
+  import_table(table);
   return kSuccess;
 }
 
@@ -136,7 +149,7 @@ std::string default_unit(const std::vector<std::string>& files) {
 int import(ImportOptions options) {
   io::check_writable(options.out, options.files);
   if (options.time_unit.empty()) options.time_unit = default_unit(options.files);
-  if (!options.columns.empty()) return import_columns(options);
+  if (!options.columns.empty() || !options.like.empty()) return import_columns(options);
   if (!options.cut_events.empty()) return import_pieces(options);
   std::unordered_map<std::int64_t, std::vector<io::Window>> windows;  // of sequences not yet met
   if (!options.windows.empty()) {
@@ -211,19 +224,30 @@ void add_import(CLI::App& app, Action& chosen) {
       ->add_option("--cut-events", options->cut_events,
                    "Cut sequences into consecutive pieces of at most HIGH events; pieces below LOW are dropped")
       ->type_name("LOW:HIGH");
+  CLI::Option* unit =
+      command
+          ->add_option("--time-unit", options->time_unit,
+                       fmt::format("Name of the unit of time, for tables and axes; dates are counted in one of {} "
+                                   "(default: that of an HDF5 file, else \"file unit\")",
+                                   config::kTimeUnits))
+          ->type_name("NAME")
+          ->check(not_empty);
+  CLI::Option* origin =
+      command
+          ->add_option(
+              "--time-origin", options->time_origin,
+              "Date of time 0, as 2019-03-01 or 2019-03-01T06:30:00 (default with dates: the midnight before the "
+              "first)")
+          ->type_name("DATE")
+          ->check(not_empty);
   command
-      ->add_option("--time-unit", options->time_unit,
-                   fmt::format("Name of the unit of time, for tables and axes; dates are counted in one of {} (default: "
-                               "that of an HDF5 file, else \"file unit\")",
-                               config::kTimeUnits))
-      ->type_name("NAME")
-      ->check(not_empty);
-  command
-      ->add_option("--time-origin", options->time_origin,
-                   "Date of time 0, as 2019-03-01 or 2019-03-01T06:30:00 (default with dates: the midnight before the "
-                   "first)")
-      ->type_name("DATE")
-      ->check(not_empty);
+      ->add_option("--like", options->like,
+                   "HDF5 file that the one to be made goes with: words of types get its numbers, times its unit and "
+                   "origin")
+      ->type_name("FILE")
+      ->check(not_empty)
+      ->excludes(unit)
+      ->excludes(origin);
   command->add_option("--out", options->out, "HDF5 file to write")->type_name("FILE")->required()->check(not_empty);
   command->callback([options, &chosen] { chosen = [options] { return import(*options); }; });
 }

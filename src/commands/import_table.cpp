@@ -41,23 +41,23 @@ data::EventColumns parse_columns(const std::vector<std::string>& texts) {
   return columns;
 }
 
-void import_table(const std::vector<std::string>& files, const data::EventColumns& columns, const data::TimeAxis& axis,
-                  const std::string& windows, const std::string& out) {
-  const data::EventTable table = data::read_event_table(files, columns, axis, windows);
-  io::SequenceFileWriter writer(out, files, axis.unit, table.names);
+void import_table(const TableImport& import) {
+  const data::EventTable table =
+      data::read_event_table(import.files, import.columns, import.axis, import.windows, import.known_types);
+  io::SequenceFileWriter writer(import.out, import.files, import.axis.unit, table.names);
   ImportNotes notes;
   for (std::size_t i = 0; i < table.sequences.size(); ++i) {
     const io::SequenceRecord& sequence = table.sequences[i];
-    const std::vector<io::Window> observed = table.windows.empty() ? std::vector<io::Window>{} : table.windows[i];
-    notes.add(fmt::format("{}, sequence {}", out, sequence.id), sequence, observed);
-    writer.append(sequence, observed);
+    const std::vector<io::Window> windows = table.windows.empty() ? std::vector<io::Window>{} : table.windows[i];
+    notes.add(fmt::format("{}, sequence {}", import.out, sequence.id), sequence, windows);
+    writer.append(sequence, windows);
   }
   writer.close();
   const auto clients = static_cast<std::int64_t>(table.names.clients.size());
-  fmt::print("{}: {}{}, {}{}\n{}Lines for the configuration:\n\n{}", out,
+  fmt::print("{}: {}{}, {}{}\n{}Lines for the configuration:\n\n{}", import.out,
              clients > 0 ? config::counted(clients, "client") + ", " : "",
              config::counted(writer.sequences(), "sequence"), config::counted(writer.events(), "event"),
-             notes.outside(), notes.timeless(), configuration_of(out, table.names, axis.unit));
+             notes.outside(), notes.timeless(), configuration_of(import.out, table.names, import.axis.unit));
 }
 
 }  // namespace fedpp::commands

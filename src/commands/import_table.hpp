@@ -11,8 +11,16 @@ namespace fedpp::commands {
 /// The columns that "sequence=patient" and so on name. Throws UserError with the text and what is possible.
 data::EventColumns parse_columns(const std::vector<std::string>& texts);
 
+struct TableImport {
+  std::vector<std::string> files;
+  data::EventColumns columns;
+  data::TimeAxis axis;
+  std::string windows;                   ///< "": none
+  std::vector<std::string> known_types;  ///< words whose numbers are given
+  std::string out;
+};
+
 /// Reads the tables, writes `out` and prints what it holds and the lines of a configuration that trains on it.
-void import_table(const std::vector<std::string>& files, const data::EventColumns& columns, const data::TimeAxis& axis,
-                  const std::string& windows, const std::string& out);
+void import_table(const TableImport& import);
 
 }  // namespace fedpp::commands

@@ -75,8 +75,10 @@ void print_clients(const std::string& file, const std::vector<std::string>& over
   data::finish_plan(plan, data::local_extents(plan, all));
   std::vector<data::ClientSummary> summaries;
   for (const data::ClientData& client : data::load_clients(plan, all)) summaries.push_back(data::summarise(client));
-  fmt::print("{}\n{}", file, data::summary_table(summaries, plan.clients_of_files() ? plan.client_names : std::vector<std::string>{}));
-  if (const auto text = data::to_text(data::unseen_types(plan)); !text.empty()) fmt::print("{}\n", text);
+  fmt::print("{}\n{}", file,
+             data::summary_table(summaries, plan.clients_of_files() ? plan.client_names : std::vector<std::string>{}));
+  for (const auto& text : {data::to_text(data::unseen_types(plan)), data::unused_clients(plan)})
+    if (!text.empty()) fmt::print("{}\n", text);
 }
 
 int info(const InfoOptions& options) {

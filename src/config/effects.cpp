@@ -26,9 +26,7 @@ const Dependency kDependencies[] = {
     {"data.types_per_client", [](const Config& c) { return dealt(c) && c.data.partition == "heterogeneous"; },
      "clients are dealt the files of data.train with data.partition = \"heterogeneous\""},
     {"data.deal",
-     [](const Config& c) {
-       return (dealt(c) && c.data.partition != "file") || c.data.protocol == "published-code";
-     },
+     [](const Config& c) { return (dealt(c) && c.data.partition != "file") || c.data.protocol == "published-code"; },
      "clients are dealt the files of data.train"},
     {"data.split_at", [](const Config& c) { return c.data.protocol == "chronological"; },
      "data.protocol = \"chronological\""},

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,7 +35,8 @@ struct CatalogueEntry {
   std::int32_t type = -1;     ///< its only type of event (of those kept), -1: several types, -2: no events
   std::int64_t position = 0;  ///< 0, 1, ... within its file
   std::int64_t events = 0;    ///< of the types kept, at or after 'drop_before'
-  std::int64_t client = -1;   ///< whose the file says that it is: index into Plan::client_names; -1: the file does not say
+  std::int64_t client =
+      -1;  ///< whose the file says that it is: index into Plan::client_names; -1: the file does not say
 };
 
 /// Extents that the clock needs, in the file's unit, after 'drop_before' was subtracted. Ranks combine them by minimum
@@ -72,6 +74,9 @@ struct Plan {
   /// Types that client c sees: (c k .. c k + k - 1) mod K over the kept types in order, or all of them.
   std::vector<int> types_of(std::int64_t client) const;
 };
+
+/// The first number that two lists of names give different names; none where one list continues the other.
+std::optional<std::size_t> first_other_name(const std::vector<std::string>& a, const std::vector<std::string>& b);
 
 /// Types with events in the common files that no client sees, and these events.
 struct UnseenTypes {

@@ -109,8 +109,11 @@ struct Held {
 
 class EventTableReader {
  public:
-  EventTableReader(const std::vector<std::string>& files, const EventColumns& columns, const TimeAxis& axis)
-      : files_(files), columns_(columns), axis_(axis) {}
+  EventTableReader(const std::vector<std::string>& files, const EventColumns& columns, const TimeAxis& axis,
+                   const std::vector<std::string>& known_types)
+      : files_(files), columns_(columns), axis_(axis) {
+    for (const std::string& word : known_types) types_.place(word);
+  }
 
   void read_events(std::size_t file);
   void read_windows(const std::string& path);
@@ -137,8 +140,8 @@ class EventTableReader {
   Words types_, clients_, names_;
   std::vector<std::unordered_map<std::size_t, std::size_t>> places_;  // [client][name] of a sequence in held_
   std::vector<Held> held_;
-  std::int64_t origin_ = 0;  // of dates, seconds since 1970
-  double unit_ = 1;          // of dates, seconds
+  std::int64_t origin_ = 0;                   // of dates, seconds since 1970
+  double unit_ = 1;                           // of dates, seconds
   std::vector<int> type_numbers_;             // [place in types_]
   std::vector<std::int64_t> client_numbers_;  // [place in clients_]
 };
@@ -206,9 +209,9 @@ void EventTableReader::set_axis() {
   if (!times_.dates()) return;
   const auto seconds = config::seconds_of(axis_.unit);
   if (!seconds)
-    throw UserError(fmt::format(
-        "{}: column '{}' holds dates: name the unit of time to count them in, --time-unit with one of {}",
-        files_.front(), columns_.time, config::kTimeUnits));
+    throw UserError(
+        fmt::format("{}: column '{}' holds dates: name the unit of time to count them in, --time-unit with one of {}",
+                    files_.front(), columns_.time, config::kTimeUnits));
   unit_ = *seconds;
   origin_ = axis_.origin.value_or(times_.first_midnight()).time_since_epoch().count();
 }
@@ -223,8 +226,8 @@ void EventTableReader::number_types(io::SequenceNames& names) {
     throw UserError(fmt::format("{}: column '{}' holds {} different words; at most {} types of event are possible",
                                 files_.front(), *columns_.type, types_.size(), io::kLargestType + 1));
   for (std::size_t place = 0; place < types_.size(); ++place)
-    type_numbers_.push_back(static_cast<int>(
-        numbers ? io::whole_number(types_.words()[place]).value() : static_cast<std::int64_t>(place)));
+    type_numbers_.push_back(
+        static_cast<int>(numbers ? io::whole_number(types_.words()[place]).value() : static_cast<std::int64_t>(place)));
   if (!numbers) names.types = types_.words();
 }
 
@@ -253,9 +256,8 @@ io::SequenceRecord EventTableReader::record_of(const Held& sequence) const {
 
 std::vector<io::Window> EventTableReader::windows_of(const Held& sequence, const std::string& path) const {
   std::vector<Observation> observed = sequence.observed;
-  std::stable_sort(observed.begin(), observed.end(), [&](const Observation& a, const Observation& b) {
-    return time_of(a.start) < time_of(b.start);
-  });
+  std::stable_sort(observed.begin(), observed.end(),
+                   [&](const Observation& a, const Observation& b) { return time_of(a.start) < time_of(b.start); });
   std::vector<io::Window> windows;
   for (const Observation& row : observed) {
     const io::Window window{time_of(row.start), time_of(row.end)};
@@ -276,11 +278,10 @@ EventTable EventTableReader::finish(const std::string& windows) {
   for (Held& sequence : held_) {
     const std::string& name = names_.words()[sequence.name];
     if (!windows.empty() && sequence.observed.empty())
-      throw UserError(
-          fmt::format("{}:{}: sequence '{}'{} has no row in the windows table {}: add when it was observed",
-                      files_[sequence.file], sequence.first_line, name,
-                      columns_.client ? fmt::format(" of client '{}'", clients_.words()[sequence.client]) : "",
-                      windows));
+      throw UserError(fmt::format(
+          "{}:{}: sequence '{}'{} has no row in the windows table {}: add when it was observed", files_[sequence.file],
+          sequence.first_line, name,
+          columns_.client ? fmt::format(" of client '{}'", clients_.words()[sequence.client]) : "", windows));
     io::SequenceRecord record = record_of(sequence);
     record.id = keep_numbers ? *io::whole_number(name) : static_cast<std::int64_t>(table.sequences.size());
     if (!keep_numbers) record.name = name;
@@ -299,8 +300,8 @@ EventTable EventTableReader::finish(const std::string& windows) {
 }  // namespace
 
 EventTable read_event_table(const std::vector<std::string>& files, const EventColumns& columns, const TimeAxis& axis,
-                            const std::string& windows) try {
-  EventTableReader reader(files, columns, axis);
+                            const std::string& windows, const std::vector<std::string>& known_types) try {
+  EventTableReader reader(files, columns, axis, known_types);
   for (std::size_t file = 0; file < files.size(); ++file) reader.read_events(file);
   if (!windows.empty()) reader.read_windows(windows);
   return reader.finish(windows);

@@ -21,8 +21,8 @@ struct EventColumns {
 
 /// What the times of a table mean.
 struct TimeAxis {
-  std::string unit;                                 ///< of the result; where times are dates one of config::kTimeUnits
-  std::optional<std::chrono::sys_seconds> origin;   ///< date of time 0; none: the midnight before the first date
+  std::string unit;                                ///< of the result; where times are dates one of config::kTimeUnits
+  std::optional<std::chrono::sys_seconds> origin;  ///< date of time 0; none: the midnight before the first date
 };
 
 /// The sequences of a table in the order in which they are first met.
@@ -43,8 +43,9 @@ struct EventTable {
 ///
 /// \param windows table of when sequences were observed, with columns `start` and `end` beside those of the sequence and
 ///   the client, called as in the files, rows in any order; "": none. Sequences that it alone names have no events.
+/// \param known_types words whose numbers are given, from 0: those of a table that this one goes with
 /// \throws UserError with file, line, value and remedy
 EventTable read_event_table(const std::vector<std::string>& files, const EventColumns& columns, const TimeAxis& axis,
-                            const std::string& windows = "");
+                            const std::string& windows = "", const std::vector<std::string>& known_types = {});
 
 }  // namespace fedpp::data

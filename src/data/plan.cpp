@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "config/client_pattern.hpp"
+#include "config/date.hpp"
 #include "config/error.hpp"
 #include "data/dataset.hpp"
 #include "data/random.hpp"
@@ -107,14 +110,37 @@ std::vector<std::int64_t> add_clients(Plan& plan, const io::SequenceNames& names
 
 /// A type's number has one name in all files.
 void add_types(Plan& plan, const io::SequenceNames& names, const std::string& path) {
-  const std::size_t common = std::min(plan.type_names.size(), names.types.size());
-  for (std::size_t type = 0; type < common; ++type)
-    if (names.types[type] != plan.type_names[type])
-      throw UserError(fmt::format(
-          "{}: type {} is '{}', but '{}' in a data file before it: import their tables in one command, or number the "
-          "types in the tables",
-          path, type, names.types[type], plan.type_names[type]));
-  if (names.types.size() > common) plan.type_names = names.types;
+  if (const auto type = first_other_name(names.types, plan.type_names))
+    throw UserError(fmt::format(
+        "{}: type {} is '{}', but '{}' in a data file before it: import its table again with --like and that file",
+        path, *type, names.types[*type], plan.type_names[*type]));
+  if (names.types.size() > plan.type_names.size()) plan.type_names = names.types;
+}
+
+bool same_date(const std::string& a, const std::string& b) {
+  const auto one = config::parse_date(a), other = config::parse_date(b);
+  return !one || !other || one->second == other->second;
+}
+
+/// Files whose times count from a date count from the same one in the same unit, and the configuration does not say
+/// otherwise. `first`: what the first of them said, with its path.
+void check_axis(const config::Data& options, const FileMeaning& file, const std::string& path,
+                std::optional<std::pair<FileMeaning, std::string>>& first) {
+  const std::string &origin = file.names.time_origin, &unit = file.time_unit;
+  if (origin.empty()) return;
+  if (!first) first.emplace(file, path);
+  const auto& [other, other_path] = *first;
+  if (!same_date(origin, other.names.time_origin) || unit != other.time_unit)
+    throw UserError(fmt::format(
+        "{}: times count in {} from {}, but those of {} in {} from {}: import its table again with --like and that file",
+        path, unit, origin, other_path, other.time_unit, other.names.time_origin));
+  if (!options.time_origin.empty() && !same_date(origin, options.time_origin))
+    throw UserError(
+        fmt::format("data.time_origin = \"{}\": the times of {} count from {}: set data.time_origin = \"{}\"",
+                    options.time_origin, path, origin, origin));
+  if (options.time_unit != config::Data{}.time_unit && options.time_unit != unit)
+    throw UserError(fmt::format("data.time_unit = \"{}\": the times of {} count in {}: set data.time_unit = \"{}\"",
+                                options.time_unit, path, unit, unit));
 }
 
 /// Where the files say who holds what, they say how many clients there are.
@@ -122,10 +148,10 @@ void require_clients(const Plan& plan) {
   if (!plan.clients_of_files()) return;
   const auto found = static_cast<std::int64_t>(plan.client_names.size());
   if (found != plan.clients())
-    throw UserError(fmt::format("data.clients = {}: with data.partition = \"file\" clients are those of {}{}: set "
-                                "data.clients = {}",
-                                plan.clients(), plan.sources.front().path, plan.sources.size() > 1 ? ", ..." : "",
-                                found));
+    throw UserError(
+        fmt::format("data.clients = {}: with data.partition = \"file\" clients are those of {}{}: set "
+                    "data.clients = {}",
+                    plan.clients(), plan.sources.front().path, plan.sources.size() > 1 ? ", ..." : "", found));
 }
 
 /// Before anything is made for every client.
@@ -240,11 +266,18 @@ void deal(Plan& plan) {
 
 std::vector<int> Plan::types_of(std::int64_t client) const {
   const auto count = static_cast<std::int64_t>(kept_types.size());
-  if (options.partition != "heterogeneous" || one_file_a_client() || options.types_per_client >= count) return kept_types;
+  if (options.partition != "heterogeneous" || one_file_a_client() || options.types_per_client >= count)
+    return kept_types;
   std::vector<int> types;
   for (std::int64_t j = 0; j < options.types_per_client; ++j)
     types.push_back(kept_types[(client * options.types_per_client + j) % count]);
   return types;
+}
+
+std::optional<std::size_t> first_other_name(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    if (a[i] != b[i]) return i;
+  return std::nullopt;
 }
 
 UnseenTypes unseen_types(const Plan& plan) {
@@ -285,11 +318,13 @@ Plan make_plan(const config::Data& options, double window, std::uint64_t seed) {
   if (plan.one_file_a_client()) return plan;
 
   std::unordered_map<std::string, std::int64_t> client_indices;
+  std::optional<std::pair<FileMeaning, std::string>> dated;
   for (std::size_t s = 0; s < plan.sources.size(); ++s) {
     const std::string& path = plan.sources[s].path;
-    const io::SequenceNames names = read_names(path);
-    const std::vector<std::int64_t> clients = add_clients(plan, names, client_indices);
-    add_types(plan, names, path);
+    const FileMeaning file = read_meaning(path);
+    const std::vector<std::int64_t> clients = add_clients(plan, file.names, client_indices);
+    add_types(plan, file.names, path);
+    check_axis(options, file, path, dated);
     read_source(plan.sources[s], options, [&](RawSequence& raw) {
       if (plan.clients_of_files() && raw.client < 0)
         throw UserError(fmt::format(

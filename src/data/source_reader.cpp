@@ -37,8 +37,10 @@ void set_windows(RawSequence& raw, const io::SequenceWindows& row, double origin
 
 }  // namespace
 
-io::SequenceNames read_names(const std::string& path) try {
-  return io::is_hdf5(path) ? io::SequenceFileReader(path).names() : io::SequenceNames{};
+FileMeaning read_meaning(const std::string& path) try {
+  if (!io::is_hdf5(path)) return {};
+  const io::SequenceFileReader file(path);
+  return {file.names(), file.time_unit()};
 } catch (const io::Error& error) {
   throw UserError(error.what());
 }

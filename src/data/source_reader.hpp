@@ -28,9 +28,13 @@ struct RawSequence {
   std::int64_t dropped = 0;  ///< events before 'drop_before', of the types kept
 };
 
-/// What the numbers of a file stand for; only HDF5 says so.
+/// What a file says of its numbers: only HDF5 does.
+struct FileMeaning {
+  io::SequenceNames names;
+  std::string time_unit;
+};
 /// \throws UserError where the file cannot be read
-io::SequenceNames read_names(const std::string& path);
+FileMeaning read_meaning(const std::string& path);
 
 /// Reads a file and its windows table ("": none, except what an HDF5 file holds itself) sequence by sequence. Where
 /// there is a table every sequence must have windows, and sequences that only the table names come after the others.

@@ -49,10 +49,18 @@ std::string summary_table(const std::vector<ClientSummary>& summaries, const std
       total.distinct[split] += s.distinct[split];
     }
     total.left_out += s.left_out;
-    add_line(table, std::to_string(s.id), s, fmt::format("{}{}", fmt::join(s.types, ","), names.empty() ? "" : "  " + names[static_cast<std::size_t>(s.id)]));
+    add_line(table, std::to_string(s.id), s,
+             fmt::format("{}{}", fmt::join(s.types, ","),
+                         names.empty() ? "" : "  " + names[static_cast<std::size_t>(s.id)]));
   }
   add_line(table, "all", total, "");
   return table;
+}
+
+std::string unused_clients(const Plan& plan) {
+  if (plan.client_names.empty() || plan.clients_of_files()) return "";
+  return fmt::format("{} clients that the data files name are passed over: data.partition = \"file\" would take them",
+                     plan.client_names.size());
 }
 
 }  // namespace fedpp::data

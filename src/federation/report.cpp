@@ -118,6 +118,7 @@ std::string describe(Session& session) {
   text += left_out(out.outside, "event",
                    c.data.drop ? "before data.drop_before or outside the windows" : "outside the windows");
   if (const auto unseen = data::to_text(data::unseen_types(session.plan())); !unseen.empty()) text += "\n" + unseen;
+  if (const auto unused = data::unused_clients(session.plan()); !unused.empty()) text += "\n" + unused;
   if (scores_training_data(c.data)) text += "\ndata.test names training files: the scores are not of held-out events";
   return text;
 }

@@ -312,6 +312,7 @@ class ImportColumns(Case):
         lines = self.succeeds("info", "run.toml", env=NO_START).splitlines()
         self.assertEqual([line.split("  ")[-1] for line in lines[2:5]], ["east", "north, old", "west"])
         self.assertEqual([line.split()[1] for line in lines[2:5]], ["3/"] * 3)
+        self.assertIn("3 clients that the data files name are passed over", self.succeeds("info", "run.toml", "--set", "data.partition=homogeneous"))
         self.assertIn("data.clients = 4: with data.partition = \"file\" clients are those of", self.refuses("info", "run.toml", "--set", "data.clients=4"))
         for key, value in [("deal", "false"), ("types_per_client", "2")]:
             self.assertIn(f"data.{key} = {value}: has no effect", self.refuses("info", "run.toml", "--set", f"data.{key}={value}"))

@@ -1,11 +1,10 @@
-#include "data/event_table.hpp"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "config/date.hpp"
 #include "config/error.hpp"
+#include "data/event_table.hpp"
 #include "data/words.hpp"
 #include "files.hpp"
 
@@ -64,8 +63,8 @@ TEST(EventTable, WordsAndDatesBecomeNumbersThatNamesBelongTo) {
 
 TEST(EventTable, WholeNumbersStayWhatTheyAre) {
   const Folder folder;
-  const EventTable table =
-      read(folder.write("a.csv", "Sequence;TIME;type\n40;2.5;3\n7;-1e1;0\n40;1.5;11\n"), {}, {"file unit", std::nullopt});
+  const EventTable table = read(folder.write("a.csv", "Sequence;TIME;type\n40;2.5;3\n7;-1e1;0\n40;1.5;11\n"), {},
+                                {"file unit", std::nullopt});
   ASSERT_EQ(table.sequences.size(), 2u);
   EXPECT_EQ(table.sequences[0].id, 40);
   EXPECT_EQ(table.sequences[0].times, (Doubles{1.5, 2.5}));
@@ -89,7 +88,8 @@ TEST(EventTable, ClientsAreInTheOrderOfTheirNames) {
   EXPECT_EQ(read(folder.write("b.csv", head + "0,1,10\n0,1,9\n0,1,b\n"), {}, {}).names.clients,
             (Strings{"10", "9", "b"}));
   // One sequence a client, whose column then says both.
-  const EventTable sensors = read(folder.write("c.csv", "sensor,time\nb,1\na,1\n"), {"sensor", "time", {}, "sensor"}, {});
+  const EventTable sensors =
+      read(folder.write("c.csv", "sensor,time\nb,1\na,1\n"), {"sensor", "time", {}, "sensor"}, {});
   EXPECT_EQ(sensors.names.clients, (Strings{"a", "b"}));
   EXPECT_EQ(sensors.sequences[0].client, 1);
 }
@@ -98,7 +98,7 @@ TEST(EventTable, RowsAppendedLaterChangeNoNumber) {
   const Folder folder;
   const EventTable before = read(folder.write("a.csv", kRows));
   const EventTable after = read(folder.write("b.csv", kRows + "north,x,2019-03-09,admission,p1\n"
-                                                             "north,x,2019-03-09,surgery,p7\n"));
+                                                              "north,x,2019-03-09,surgery,p7\n"));
   ASSERT_EQ(after.sequences.size(), before.sequences.size() + 1);
   for (std::size_t i = 0; i < before.sequences.size(); ++i) {
     EXPECT_EQ(after.sequences[i].name, before.sequences[i].name);
@@ -106,6 +106,17 @@ TEST(EventTable, RowsAppendedLaterChangeNoNumber) {
   }
   EXPECT_EQ(after.sequences[0].types, (Ints{1, 0, 1, 0}));
   EXPECT_EQ(after.sequences.back().types, (Ints{3}));
+}
+
+TEST(EventTable, WordsOfAnotherTableKeepItsNumbers) {
+  const Folder folder;
+  const auto read_with = [&](const std::string& rows) {
+    return read_event_table({folder.write("a.csv", "sequence,time,type\n" + rows)}, {}, {}, "", {"x", "y"});
+  };
+  const EventTable table = read_with("0,1,z\n0,2,y\n");
+  EXPECT_EQ(table.names.types, (Strings{"x", "y", "z"}));
+  EXPECT_EQ(table.sequences[0].types, (Ints{2, 1}));
+  EXPECT_EQ(read_with("0,1,7\n").sequences[0].types, (Ints{2}));  // a word among words
 }
 
 TEST(EventTable, SeveralFilesAreOneTable) {
@@ -136,7 +147,8 @@ TEST(EventTable, TimesCountFromAnOriginInTheUnit) {
   EXPECT_USER_ERROR(times({"file unit", std::nullopt}), "a.csv: column 'time' holds dates", "s, min, hour, day, week");
   // Of numbers an origin is kept as it is said.
   const std::string numbers = folder.write("b.csv", "sequence,time\n0,1.5\n");
-  EXPECT_EQ(read(numbers, {}, {"day", fedpp::config::parse_date("2019-03-12")->second}).names.time_origin, "2019-03-12");
+  EXPECT_EQ(read(numbers, {}, {"day", fedpp::config::parse_date("2019-03-12")->second}).names.time_origin,
+            "2019-03-12");
   EXPECT_EQ(read(numbers, {}, {"day", std::nullopt}).names.time_origin, "");
 }
 
@@ -144,8 +156,9 @@ TEST(EventTable, WindowsNameSequencesAsTheEventsDo) {
   const Folder folder;
   const std::string file = folder.write("a.csv", kRows);
   const std::string head = "patient,site,start,end\n";
-  const std::string rows = "p7,north,2019-03-03,2019-03-04\np7,north,2019-03-01,2019-03-02\np7,\"south, old\",2019-03-01,"
-                           "2019-03-02\np3,north,2019-03-01,2019-03-02\np9,\"south, old\",2019-02-28,2019-03-05\n";
+  const std::string rows =
+      "p7,north,2019-03-03,2019-03-04\np7,north,2019-03-01,2019-03-02\np7,\"south, old\",2019-03-01,"
+      "2019-03-02\np3,north,2019-03-01,2019-03-02\np9,\"south, old\",2019-02-28,2019-03-05\n";
   const EventTable table =
       read(file, kVisits, kHours, folder.write("w.csv", head + rows + "p0,north,2019-03-01,2019-03-02\n"));
   EXPECT_EQ(table.names.time_origin, "2019-02-28");  // windows count as well
@@ -159,8 +172,9 @@ TEST(EventTable, WindowsNameSequencesAsTheEventsDo) {
   EXPECT_TRUE(table.sequences[4].times.empty());
   EXPECT_USER_ERROR(read(file, kVisits, kHours, folder.write("w.csv", head + "p7,north,2019-03-01,2019-03-04\n")),
                     "a.csv:3: sequence 'p7' of client 'south, old' has no row in the windows table");
-  EXPECT_USER_ERROR(read(file, kVisits, kHours, folder.write("w.csv", head + rows + "p3,north,2019-03-01T12:00,2019-03-04\n")),
-                    "w.csv:7: sequence 'p3': window [36, 96] begins before the end of the preceding one");
+  EXPECT_USER_ERROR(
+      read(file, kVisits, kHours, folder.write("w.csv", head + rows + "p3,north,2019-03-01T12:00,2019-03-04\n")),
+      "w.csv:7: sequence 'p3': window [36, 96] begins before the end of the preceding one");
   EXPECT_USER_ERROR(read(file, kVisits, kHours, folder.write("w.csv", head + "p7,north,24,48\n")),
                     "w.csv:2: start '24' is a number, but the times before are dates");
 }
@@ -171,15 +185,16 @@ TEST(EventTable, FaultsNameFileLineValueAndRemedy) {
     EXPECT_USER_ERROR(read(folder.write("a.csv", text)), place, what);
   };
   const std::string head = "patient,when,ward,site\n", row = "p1,2019-03-01,x,north\n";
-  refuses("patient,when,department,site\n", "a.csv:1: ",
-          "column 'ward' is missing: the header is 'patient,when,department,site'");
+  refuses("patient,when,department,site\n",
+          "a.csv:1: ", "column 'ward' is missing: the header is 'patient,when,department,site'");
   refuses("", "a.csv: ", "the file is empty");
   refuses(head, "a.csv:1: ", "header but no events");
-  refuses(head + row + "p1,2019-03-01,,north\n", "a.csv:3: ", "column 'ward' is empty; fill it in, or take the row out");
+  refuses(head + row + "p1,2019-03-01,,north\n",
+          "a.csv:3: ", "column 'ward' is empty; fill it in, or take the row out");
   refuses(head + row + "p1,,x,north\n", "a.csv:3: ", "column 'when' is empty");
   refuses(head + row + " ,2019-03-01,x,north\n", "a.csv:3: ", "column 'patient' is empty");
-  refuses(head + row + "p1,01/03/2019,x,north\n", "a.csv:3: ",
-          "when '01/03/2019' is neither a number nor a date that exists; write it like 12.5, 2019-03-01");
+  refuses(head + row + "p1,01/03/2019,x,north\n",
+          "a.csv:3: ", "when '01/03/2019' is neither a number nor a date that exists; write it like 12.5, 2019-03-01");
   refuses(head + row + "p1,2019-02-29,x,north\n", "a.csv:3: ", "when '2019-02-29' is neither");
   refuses(head + row + "p1,17,x,north\n", "a.csv:3: ", "when '17' is a number, but the times before are dates");
   refuses(head + "p1,17,x,north\n" + row, "a.csv:3: ", "when '2019-03-01' is a date, but the times before are numbers");

@@ -50,6 +50,20 @@ TEST(InputScale, model_time_of_other_data_is_that_of_the_trained_clock) {
   EXPECT_DOUBLE_EQ(later.window.start, 1100);  // what is observed stays the data's own
 }
 
+TEST(InputScale, types_keep_their_names_where_they_are_embedded) {
+  Plan plan;
+  plan.type_names = {"x", "y"};
+  plan.extents.types = 2;
+  InputScale trained{plan.clock, {}, 3, {"x", "z", "y"}};
+  EXPECT_USER_ERROR(adopt(plan, trained, true), "type 1 is 'y' in the data, but 'z'", "--like");
+  adopt(plan, trained, false);
+  using Names = std::vector<std::string>;
+  for (const Names& names : {Names{}, Names{"x"}, Names{"x", "y", "z"}}) {
+    trained.type_names = names;
+    adopt(plan, trained, true);
+  }
+}
+
 TEST(InputScale, what_cannot_be_on_it_is_refused_with_key_and_remedy) {
   const Folder folder;
   Plan plan = plan_of(folder, 0, 10, 12, 4, "elapsed");

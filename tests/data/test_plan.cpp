@@ -409,9 +409,10 @@ namespace {
 
 /// Sequences of a client each, twelve events of all types.
 std::string file_with_clients(const Folder& folder, const std::string& name, const std::vector<std::string>& names,
-                              const std::vector<std::int64_t>& clients, const std::vector<std::string>& types = {}) {
+                              const std::vector<std::int64_t>& clients, const std::vector<std::string>& types = {},
+                              const std::string& unit = "hour", const std::string& origin = "") {
   const std::string path = (folder.path / name).string();
-  fedpp::io::SequenceFileWriter writer(path, {}, "hour", {names, types, ""});
+  fedpp::io::SequenceFileWriter writer(path, {}, unit, {names, types, origin});
   for (std::size_t s = 0; s < clients.size(); ++s) {
     fedpp::io::SequenceRecord record;
     record.id = static_cast<std::int64_t>(10 * s);
@@ -483,6 +484,32 @@ TEST(FileClients, AreTheSameInSeveralFilesByName) {
   EXPECT_EQ(ids_of(south), (Ids{10, 0, 10}));
   EXPECT_TRUE(south.sequences[1].windows[kTrain].empty());
   EXPECT_FALSE(south.sequences[1].windows[kTest].empty());
+}
+
+TEST(FileClients, TimesOfAllFilesCountFromOneDate) {
+  const Folder folder;
+  const auto file = [&](const std::string& name, const std::string& unit, const std::string& origin) {
+    return file_with_clients(folder, name, {"north"}, {0, 0}, {}, unit, origin);
+  };
+  auto options = file_clients({file("a.h5", "hour", "2019-03-01"), file("b.h5", "hour", "2019-03-01T00:00:00")}, 1);
+  planned(options);
+  options.time_origin = "2019-03-01";
+  options.time_unit = "hour";
+  planned(options);
+  options.time_unit = "day";
+  EXPECT_USER_ERROR(make_plan(options, 100, 1), "data.time_unit = \"day\"", "a.h5", "set data.time_unit = \"hour\"");
+  options.time_unit = "hour";
+  options.time_origin = "2019-03-02";
+  EXPECT_USER_ERROR(make_plan(options, 100, 1), "data.time_origin = \"2019-03-02\"",
+                    "set data.time_origin = \"2019-03-01\"");
+  options.time_origin = "";
+  options.train.push_back(file("c.h5", "hour", "2019-04-01"));
+  EXPECT_USER_ERROR(make_plan(options, 100, 1), "c.h5: times count in hour from 2019-04-01, but those of", "a.h5",
+                    "--like");
+  options.train.back() = file("d.h5", "day", "2019-03-01");
+  EXPECT_USER_ERROR(make_plan(options, 100, 1), "d.h5: times count in day");
+  options.train.back() = file("e.h5", "day", "");  // of numbers nothing is known
+  planned(options);
 }
 
 TEST(FileClients, FaultsNameTheFileAndTheRemedy) {

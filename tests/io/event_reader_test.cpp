@@ -58,7 +58,8 @@ TEST_F(EventReader, CsvFieldsInQuotesHoldAnything) {
                            "8,5\" pipe,\"2\",0\n")),
             expected);
   EXPECT_EQ(records_of(put(folder_ / "b.csv", "sequence;\"a,b\";time;type\n7;\"\";0.5;1\n7;\";\";1;3\n")).size(), 1u);
-  EXPECT_EQ(records_of(put(folder_ / "c.csv", "sequence\ttime\ttype\n7\t\"0.5\"\t\"1\"\n")).at(0).types, std::vector{1});
+  EXPECT_EQ(records_of(put(folder_ / "c.csv", "sequence\ttime\ttype\n7\t\"0.5\"\t\"1\"\n")).at(0).types,
+            std::vector{1});
   const std::string head = "sequence,time,type,note\n";
   refuses("a.csv", head + "7,1,0,\"a\nb\"\n7,0,0,\n", 4, "time 0 comes after 1");
   refuses("a.csv", head + "7,1,x,\"a\nb\"\n", 2, "type 'x' is not an integer");  // where its row begins
