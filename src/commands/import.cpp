@@ -210,10 +210,10 @@ void add_import(CLI::App& app, Action& chosen) {
   command
       ->add_option("--columns", options->columns,
                    "CSV tables with headers of their own, words, dates and rows in any order: which column is the "
-                   "sequence, the time, the type of event and the client; others are passed over (default: columns of "
-                   "these names)")
-      ->type_name("sequence=HEADER,time=HEADER,type=HEADER,client=HEADER")
-      ->delimiter(',');
+                   "sequence, time, type of event and client; others are passed over (default: columns of these names)")
+      ->type_name("WHAT=HEADER,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command
       ->add_option("--windows", options->windows,
                    "Windows table: CSV sequence,start,end, several rows for gaps; with --columns the sequence and the "

@@ -331,6 +331,17 @@ class ImportColumns(Case):
         self.succeeds("import", "visits.csv", *self.COLUMNS, "--out", "other.h5")
         self.assertIn("visits.h5: has names of clients or types", self.refuses("import", "visits.h5", "other.h5", "--out", "both.h5"))
 
+    def test_a_table_that_goes_with_another(self):
+        self.imported()
+        self.table([(site, patient, when + datetime.timedelta(days=40), "admission" if ward == "surgery" else ward) for site, patient, when, ward in self.rows()[::-1]])
+        said = self.succeeds("import", *self.COLUMNS[:2], "visits.csv", "--like", "visits.h5", "--out", "later.h5")
+        self.assertIn('time_unit = "hour"\ntime_origin = "2019-03-01"\n', said)
+        info = self.succeeds("info", "later.h5")
+        for line in ["times           966.5 to 1101.5, unit hour since 2019-03-01", "type 0        60 events  emergency", "type 3        60 events  admission"]:
+            self.assertIn(line, info)
+        self.assertNotIn("surgery", info)  # its number is kept
+        self.assertIn("--like", self.refuses("import", "visits.csv", *self.COLUMNS, "--like", "visits.h5", "--out", "b.h5"))
+
     def test_bad_options_and_tables_leave_nothing(self):
         self.table(self.rows())
         for text in ["patient", "sequence=", "who=patient", "=patient"]:

@@ -14,7 +14,8 @@ from program import FEDPP
 SITES = ["west", "north, old", "east"]
 WARDS = ["surgery", "emergency", "care"]
 START = datetime.datetime(2019, 3, 1, 6, 30)
-COLUMNS = ["--columns", "sequence=patient,time=when,type=ward,client=site", "--time-unit", "hour"]
+COLUMNS = ["--columns", "sequence=patient,time=when,type=ward,client=site"]
+UNIT = ["--time-unit", "hour"]
 CLIENTS = {"data__partition": "file", "data__train": ["visits.h5"], "data__clients": 3, "data__time_unit": "hour",
            "data__time_origin": "2019-03-01", "federation__participants": 2, **PER_SEQUENCE}
 
@@ -29,10 +30,10 @@ def visits(patients=12, seed=3):
 
 
 class FileClients(SameBits):
-    def imported(self, rows, out="visits.h5"):
+    def imported(self, rows, out="visits.h5", *axis):
         with open(self.folder / "visits.csv", "w", newline="") as file:
             csv.writer(file).writerows([["site", "patient", "when", "ward"], *rows])
-        result = self.start([FEDPP, "import", "visits.csv", *COLUMNS, "--out", out])
+        result = self.start([FEDPP, "import", "visits.csv", *COLUMNS, *(axis or UNIT), "--out", out])
         self.assertEqual(result.returncode, 0, result.stderr)
 
     def configured(self, **changes):
@@ -108,6 +109,23 @@ class FileClients(SameBits):
         refused = self.start(self.on_ranks(2, "adapt", "out", "--continue", "--rounds", "2", "--out", "refused"))
         self.assertEqual(refused.returncode, 2, refused.stderr)
         self.assertIn("set data.clients = 4", refused.stderr)
+
+    def test_new_clients_of_a_table_that_goes_with_the_trained_one(self):
+        rows = visits()
+        self.imported(rows)
+        self.configured(model__encoder="lstm", model__layers=1, model__type_embedding=2)
+        self.train(2, "out")
+        new = [("south", patient, when, ward) for site, patient, when, ward in rows if site == "east"]
+        new.sort(key=lambda row: row[3] == rows[0][3])  # another word comes first
+        adapt = self.on_ranks(2, "adapt", "out", "--set", "data.train=new.h5", "--set", "data.clients=1", "--rounds", "1", "--out")
+        self.imported(new, "new.h5")
+        refused = self.start([*adapt, "refused"])
+        self.assertEqual(refused.returncode, 2, refused.stderr)
+        self.assertIn("import the table again with --like", refused.stderr)
+        self.imported(new, "new.h5", "--like", "visits.h5")
+        adapted = self.start([*adapt, "new"])
+        self.assertEqual(adapted.returncode, 0, adapted.stderr)
+        self.assertEqual(self.result("new")["names"], {"clients": ["south"], "types": self.result("out")["names"]["types"]})
 
     def test_resumed(self):
         self.imported(visits())
