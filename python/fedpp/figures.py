@@ -59,7 +59,7 @@ def unit_name(unit):
     return re.sub(r"\^(-?\d+)", r"$^{\1}$", text(unit).replace("$", "")) or "file unit"
 
 
-def shown(name):
+def name_label(name):
     """A name from the data as matplotlib shows it: as text, where "$" would begin a formula, and not too long for an axis."""
     name = " ".join(str(name).split())
     return (name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME - 1] + "…").replace("$", r"\$")
@@ -68,7 +68,7 @@ def shown(name):
 def client_label(result, client):
     """A client's number, and its name where the run's data have one."""
     names = (result.get("names") or {}).get("clients") or []
-    return f"{client} {shown(names[client])}" if client < len(names) else str(client)
+    return f"{client} {name_label(names[client])}" if client < len(names) else str(client)
 
 
 def number(value):
@@ -573,7 +573,7 @@ def next_events(result, table):
         axis.set_xscale("log")
     axis.set_yticks(rows)
     sequences = table.get("sequence_name", table["sequence"])
-    axis.set_yticklabels([f"{client_label(result, table['client'][k])} / {shown(sequences[k])}" for k in order], fontsize=7)
+    axis.set_yticklabels([f"{client_label(result, table['client'][k])} / {name_label(sequences[k])}" for k in order], fontsize=7)
     data = (result.get("config") or {}).get("data") or {}
     axis.set(xlabel=f"time to the next event ({unit_name(data.get('time_unit', ''))})", ylabel="client / sequence, sorted", ylim=(-0.7, len(order) - 0.3))
     shown = "" if len(order) == len(table["q50"]) else f", {len(order)} of {len(table['q50'])} sequences"

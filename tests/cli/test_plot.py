@@ -135,7 +135,7 @@ class Plot(program.Case):
             title = self.drawn(figures.intensities(names, file)).axes[0].get_title(loc="left")
         self.assertTrue(title.startswith("client 0 north"), title)
         labels = [label.get_text() for label in self.drawn(figures.scores(self.scored(**names), None)).axes[0].get_yticklabels()]
-        self.assertEqual(labels, ["3", "2", r"1 \$x\$ long long long lon…", "0 north"])
+        self.assertEqual(labels, ["3", "2", r"1 \$x\$ long long long long…", "0 north"])
         table = {name: np.array([1.0, 2.0]) for name in ("observed_until", "q05", "q25", "q50", "q75", "q95")}
         table.update(client=np.array([0, 1]), sequence=np.array([5, 6]), sequence_name=np.array(["p7", "p9"]))
         figure = self.drawn(figures.next_events(names, table))
