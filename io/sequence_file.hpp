@@ -22,9 +22,9 @@ bool is_sealed(const std::string& path);
 
 /// What the numbers of a file stand for; without words in the table that it was made of, empty.
 struct SequenceNames {
-  std::vector<std::string> clients{};  ///< [clients] where each sequence belongs to one
-  std::vector<std::string> types{};    ///< [types] of event
-  std::string time_origin{};           ///< date of time 0, as 2019-03-01T06:30:00
+  std::vector<std::string> clients;  ///< [clients] where each sequence belongs to one
+  std::vector<std::string> types;    ///< [types] of event
+  std::string time_origin;           ///< date of time 0, as 2019-03-01T06:30:00
 
   bool operator==(const SequenceNames&) const = default;
 };

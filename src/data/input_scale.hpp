@@ -14,10 +14,10 @@ namespace fedpp::data {
 struct Plan;
 
 struct InputScale {
-  Clock clock;                            ///< model time of a file time
-  GapScale gaps;                          ///< of history encoders; mean 0, sd 1 with the others
-  std::int64_t types = 0;                 ///< event types 0 .. types - 1 that a type embedding knows
-  std::vector<std::string> type_names{};  ///< [types] theirs in the data files; empty where types are numbers
+  Clock clock;                          ///< model time of a file time
+  GapScale gaps;                        ///< of history encoders; mean 0, sd 1 with the others
+  std::int64_t types = 0;               ///< event types 0 .. types - 1 that a type embedding knows
+  std::vector<std::string> type_names;  ///< [types] theirs in the data files; empty where types are numbers
 };
 
 /// Gives a finished plan the clock of a trained federation. \param embeds_types whether the encoder embeds event types

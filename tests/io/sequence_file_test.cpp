@@ -79,7 +79,7 @@ TEST(SequenceFile, EveryClientMustBeOneOfTheNames) {
   TemporaryFolder folder;
   const std::string path = folder / "a.h5";
   {
-    SequenceFileWriter writer(path, {"a.csv"}, "s", {.clients = {"north"}});
+    SequenceFileWriter writer(path, {"a.csv"}, "s", {{"north"}, {}, {}});
     expect_error(error_of([&] { writer.append({.id = 3, .times = {1}, .types = {0}}); }),
                  path + ": sequence 3: ", "client -1 is none of the file's, 0 to 0");
     expect_error(error_of([&] { writer.append({.id = 3, .times = {1}, .types = {0}, .client = 1}); }),
