@@ -11,18 +11,18 @@ namespace fedpp::io {
 
 namespace {
 
-void require(const LineReader& reader, std::int64_t id, const std::string& problem) {
-  if (!problem.empty()) throw reader.error(fmt::format("sequence {}: {}", id, problem));
+void require(const CsvTable& table, std::int64_t id, const std::string& problem) {
+  if (!problem.empty()) throw table.error(fmt::format("sequence {}: {}", id, problem));
 }
 
 /// Finds rows of a sequence that are apart. Holds 16 bytes a sequence.
 class ContiguityCheck {
  public:
-  /// Notes that a sequence begins on the reader's line.
-  void begin(const LineReader& reader, std::int64_t id) {
-    const auto [known, is_new] = first_line_.emplace(id, reader.line_number());
+  /// Notes that a sequence begins on the table's row.
+  void begin(const CsvTable& table, std::int64_t id) {
+    const auto [known, is_new] = first_line_.emplace(id, table.line_number());
     if (!is_new)
-      throw reader.error(fmt::format(
+      throw table.error(fmt::format(
           "sequence {} appears again (it began on line {}, others came between); keep the rows of a sequence together",
           id, known->second));
   }
@@ -38,7 +38,7 @@ void read_csv_sequences(LineReader& reader, const SequenceCallback& callback, st
   CsvTable table(reader, {"sequence", "time"}, {"type"});
   const bool typed = table.has(kType);
   if (!typed && !table.unknown().empty())
-    throw reader.error(fmt::format(
+    throw table.error(fmt::format(
         "there is no column 'type' but '{}'; call it type, or leave only sequence,time for events of one type",
         table.unknown().front()));
   ContiguityCheck contiguity;
@@ -51,18 +51,18 @@ void read_csv_sequences(LineReader& reader, const SequenceCallback& callback, st
         callback(record);
         if (++handed_out == max_sequences) return;
       }
-      contiguity.begin(reader, id);
+      contiguity.begin(table, id);
       record.id = id;
-      record.first_line = reader.line_number();
+      record.first_line = table.line_number();
       record.times.clear();
       record.types.clear();
     }
     const double time = table.number(kTime);
-    require(reader, id, time_problem(time, record.times.empty() ? nullptr : &record.times.back()));
+    require(table, id, time_problem(time, record.times.empty() ? nullptr : &record.times.back()));
     std::int64_t type = 0;
     if (typed) {
       type = table.integer(kType);
-      require(reader, id, type_problem(type));
+      require(table, id, type_problem(type));
     }
     record.times.push_back(time);
     record.types.push_back(static_cast<int>(type));
@@ -79,12 +79,12 @@ std::vector<SequenceWindows> read_csv_windows(LineReader& reader) {
   while (table.next()) {
     const std::int64_t id = table.integer(kSequence);
     if (all.empty() || id != all.back().id) {
-      contiguity.begin(reader, id);
-      all.push_back({id, {}, reader.line_number()});
+      contiguity.begin(table, id);
+      all.push_back({id, {}, table.line_number()});
     }
     std::vector<Window>& windows = all.back().windows;
     const Window window{table.number(kStart), table.number(kEnd)};
-    require(reader, id, window_problem(window, windows.empty() ? nullptr : &windows.back()));
+    require(table, id, window_problem(window, windows.empty() ? nullptr : &windows.back()));
     windows.push_back(window);
   }
   if (all.empty()) throw reader.error("the file has a header but no windows");

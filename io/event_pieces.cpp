@@ -33,7 +33,9 @@ void cut_into_pieces(const SequenceRecord& sequence, const PieceLengths& lengths
       SequenceRecord piece{counts.pieces++,
                            {times.begin() + from, times.begin() + to},
                            {sequence.types.begin() + from, sequence.types.begin() + to},
-                           sequence.first_line};
+                           sequence.first_line,
+                           sequence.client,
+                           sequence.name};
       callback(piece);
     }
     begin = end;

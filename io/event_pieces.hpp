@@ -22,7 +22,7 @@ struct PieceCounts {
 /// Cuts a sequence from its beginning into pieces of `longest` events and hands on those of at least `shortest`. Events
 /// at equal times stay together: such a piece ends before them, unless it would fall below `shortest`; then it is cut
 /// within the tie. Pieces keep the times of the file, are numbered on from counts.pieces and have the sequence's first
-/// line. Linear in the events.
+/// line, client and name. Linear in the events.
 void cut_into_pieces(const SequenceRecord& sequence, const PieceLengths& lengths, const SequenceCallback& callback,
                      PieceCounts& counts);
 

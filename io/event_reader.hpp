@@ -16,6 +16,9 @@ struct SequenceRecord {
   std::vector<double> times;
   std::vector<int> types;       ///< as long as times; all 0 where the file has none
   std::int64_t first_line = 0;  ///< line of the file where it starts; 0 in HDF5
+  std::int64_t client = -1;     ///< whose it is, from 0, where an HDF5 file says so; -1: not said
+  /// Who it is of, where an HDF5 file says so.
+  std::string name{};  // NOLINT(readability-redundant-member-init): GCC warns of records that leave it out
 };
 
 /// Several events, all at one time: no time passes in it.

@@ -25,12 +25,22 @@ constexpr std::int64_t kBlockEvents = 1 << 17;
 }  // namespace
 
 struct SequenceFileWriter::State {
-  State(const std::string& path, const std::vector<std::string>& sources, const std::string& time_unit)
-      : final_path(path), partial_path(path + ".partial"), file(std::make_unique<File>(create_unsealed(partial_path))) {
+  State(const std::string& path, const std::vector<std::string>& sources, const std::string& time_unit,
+        const SequenceNames& names)
+      : final_path(path),
+        partial_path(path + ".partial"),
+        file(std::make_unique<File>(create_unsealed(partial_path))),
+        client_count(static_cast<std::int64_t>(names.clients.size())) {
     file->set_attribute("format", kFormat);
     file->set_attribute("format_version", kFormatVersion);
     file->set_attribute("time_unit", time_unit);
     file->write("sources", sources);
+    if (!names.time_origin.empty()) file->set_attribute("time_origin", names.time_origin);
+    if (!names.types.empty()) file->write("type_name", names.types);
+    if (client_count > 0) {
+      file->write("client_name", names.clients);
+      clients = std::make_unique<AppendableDataset<std::int64_t>>(*file, "client");
+    }
     ids = std::make_unique<AppendableDataset<std::int64_t>>(*file, "sequence_id");
     offsets = std::make_unique<AppendableDataset<std::int64_t>>(*file, "offsets");
     times = std::make_unique<AppendableDataset<double>>(*file, "time");
@@ -50,6 +60,7 @@ struct SequenceFileWriter::State {
     offsets.reset();
     times.reset();
     types.reset();
+    clients.reset();
     window_offsets.reset();
     window_starts.reset();
     window_ends.reset();
@@ -65,18 +76,20 @@ struct SequenceFileWriter::State {
 
   std::string final_path, partial_path;
   std::unique_ptr<File> file;  // null once closed
-  std::unique_ptr<AppendableDataset<std::int64_t>> ids, offsets, types, window_offsets;
+  std::int64_t client_count;
+  std::unique_ptr<AppendableDataset<std::int64_t>> ids, offsets, types, clients, window_offsets;
   std::unique_ptr<AppendableDataset<double>> times, window_starts, window_ends;
+  std::vector<std::string> sequence_names;
   std::unordered_set<std::int64_t> known;
   std::int64_t type_count = 0;
 };
 
 SequenceFileWriter::SequenceFileWriter(const std::string& path, const std::vector<std::string>& sources,
-                                       const std::string& time_unit) {
+                                       const std::string& time_unit, const SequenceNames& names) {
   if (!is_hdf5(path))
     throw Error(path + ": a file of sequences must be named *.h5 or *.hdf5, by which it is known when it is read");
   try {
-    state_ = std::make_unique<State>(path, sources, time_unit);
+    state_ = std::make_unique<State>(path, sources, time_unit, names);
   } catch (...) {
     ::unlink((path + ".partial").c_str());
     throw;
@@ -98,6 +111,8 @@ void SequenceFileWriter::append(const SequenceRecord& sequence, std::span<const 
   if (problem.empty()) problem = windows_problem(windows);
   if (!problem.empty()) refuse(problem);
   if (sequence.times.empty() && windows.empty()) refuse("it has neither events nor windows; leave it out");
+  if (s.client_count > 0 && (sequence.client < 0 || sequence.client >= s.client_count))
+    refuse(fmt::format("client {} is none of the file's, 0 to {}", sequence.client, s.client_count - 1));
   if (!s.known.insert(sequence.id).second)
     refuse(
         "its number is there already; number the sequences of several files differently, or import each file for "
@@ -105,6 +120,8 @@ void SequenceFileWriter::append(const SequenceRecord& sequence, std::span<const 
 
   if (!windows.empty() && !s.window_offsets) s.begin_windows();
   s.ids->append(sequence.id);
+  if (s.clients) s.clients->append(sequence.client);
+  s.sequence_names.push_back(sequence.name);
   s.times->append(std::span<const double>(sequence.times));
   for (const int type : sequence.types) {
     s.types->append(std::int64_t{type});
@@ -129,6 +146,10 @@ void SequenceFileWriter::close() {
   s.offsets->close();
   s.times->close();
   s.types->close();
+  if (s.clients) s.clients->close();
+  const auto named = [](const std::string& name) { return !name.empty(); };
+  if (std::any_of(s.sequence_names.begin(), s.sequence_names.end(), named))
+    s.file->write("sequence_name", s.sequence_names);
   if (s.window_offsets) {
     s.window_offsets->close();
     s.window_starts->close();
@@ -213,6 +234,29 @@ SequenceFileReader::SequenceFileReader(const std::string& path, File file) : pat
       throw Error(path + ": 'window_start' and 'window_end' differ in length; the file is damaged, import it again");
     require_offsets(path, "window_sequence_offsets", window_offsets_, ids_.size(), windows);
   }
+  read_names();
+}
+
+void SequenceFileReader::read_names() {
+  const auto require_each = [&](const char* name, std::size_t values) {
+    if (values != ids_.size())
+      throw Error(fmt::format("{}: '{}' has {} values for {} sequences; the file is damaged, import it again", path_,
+                              name, values, ids_.size()));
+  };
+  if (file_.has_attribute("time_origin")) names_.time_origin = file_.attribute<std::string>("time_origin");
+  if (file_.exists("type_name")) names_.types = file_.read_vector<std::string>("type_name");
+  if (file_.exists("sequence_name")) {
+    sequence_names_ = file_.read_vector<std::string>("sequence_name");
+    require_each("sequence_name", sequence_names_.size());
+  }
+  if (!file_.exists("client")) return;
+  names_.clients = file_.read_vector<std::string>("client_name");
+  clients_ = file_.read_vector<std::int64_t>("client");
+  require_each("client", clients_.size());
+  for (const std::int64_t client : clients_)
+    if (client < 0 || client >= static_cast<std::int64_t>(names_.clients.size()))
+      throw Error(fmt::format("{}: client {} is none of the {} in 'client_name'; the file is damaged, import it again",
+                              path_, client, names_.clients.size()));
 }
 
 void SequenceFileReader::require_index(std::int64_t index) const {
@@ -253,6 +297,8 @@ SequenceRecord SequenceFileReader::sequence(std::int64_t index) const {
   const std::int64_t from = first - block_start_, to = last - block_start_;
   SequenceRecord record;
   record.id = ids_[index];
+  if (!clients_.empty()) record.client = clients_[index];
+  if (!sequence_names_.empty()) record.name = sequence_names_[index];
   if (from == to) return record;
   record.times.assign(block_times_.begin() + from, block_times_.begin() + to);
   for (std::int64_t i = from; i < to; ++i) {
@@ -290,11 +336,22 @@ void SequenceFileReader::for_each(const SequenceCallback& callback, std::int64_t
 
 SequenceSummary summarise(const std::string& path) {
   SequenceSummary summary;
+  if (is_hdf5(path)) {
+    const SequenceFileReader file(path);
+    summary.time_unit = file.time_unit();
+    summary.names = file.names();
+    summary.client_sequences.assign(summary.names.clients.size(), 0);
+    summary.client_events.assign(summary.names.clients.size(), 0);
+  }
   read_sequences(path, [&](SequenceRecord& record) {
     const std::int64_t length = static_cast<std::int64_t>(record.times.size());
     summary.shortest = summary.sequences == 0 ? length : std::min(summary.shortest, length);
     summary.longest = std::max(summary.longest, length);
     ++summary.sequences;
+    if (record.client >= 0) {
+      ++summary.client_sequences[record.client];
+      summary.client_events[record.client] += length;
+    }
     if (is_timeless(record) && summary.timeless++ == 0) summary.first_timeless_line = record.first_line;
     for (std::size_t i = 0; i < record.times.size(); ++i) {
       const double time = record.times[i];

@@ -20,11 +20,22 @@ inline constexpr SealedKind kSequences{"fedpp sequences", 1, "a file of sequence
 /// fedpp older than the seal, begins as HDF5 does; a child process reads it first.
 bool is_sealed(const std::string& path);
 
+/// What the numbers of a file stand for; without words in the table that it was made of, empty.
+struct SequenceNames {
+  std::vector<std::string> clients;  ///< [clients] where each sequence belongs to one
+  std::vector<std::string> types;    ///< [types] of event
+  std::string time_origin;           ///< date of time 0, as 2019-03-01T06:30:00
+
+  bool operator==(const SequenceNames&) const = default;
+};
+
 /// Streams sequences into PATH.partial, which close() seals and renames to PATH. Without close() nothing is left.
 class SequenceFileWriter {
  public:
-  /// `sources`: names of the files that the sequences come from; `time_unit`: its name, for tables and axes.
-  SequenceFileWriter(const std::string& path, const std::vector<std::string>& sources, const std::string& time_unit);
+  /// `sources`: names of the files that the sequences come from; `time_unit`: its name, for tables and axes. With
+  /// `names.clients` every sequence must have a client of these.
+  SequenceFileWriter(const std::string& path, const std::vector<std::string>& sources, const std::string& time_unit,
+                     const SequenceNames& names = {});
   ~SequenceFileWriter();
   SequenceFileWriter(SequenceFileWriter&&) noexcept;
   SequenceFileWriter& operator=(SequenceFileWriter&&) noexcept;
@@ -57,6 +68,7 @@ class SequenceFileReader {
   bool has_windows() const { return !window_offsets_.empty(); }
   const std::string& time_unit() const { return time_unit_; }
   const std::vector<std::string>& sources() const { return sources_; }
+  const SequenceNames& names() const { return names_; }
 
   /// The sequence number `index` (from 0) of the file. Checked: times finite and sorted, types legal.
   SequenceRecord sequence(std::int64_t index) const;
@@ -74,12 +86,16 @@ class SequenceFileReader {
   void hold(std::int64_t index) const;
   void load_block(std::int64_t first, std::int64_t last) const;
   void require_index(std::int64_t index) const;
+  void read_names();
 
   std::string path_;
   File file_;
   std::vector<std::int64_t> ids_, offsets_, window_offsets_;
   std::string time_unit_;
   std::vector<std::string> sources_;
+  SequenceNames names_;
+  std::vector<std::int64_t> clients_;        // [sequences], or empty
+  std::vector<std::string> sequence_names_;  // [sequences], or empty
   // Events [block_start_, block_start_ + block_times_.size()) of the file.
   mutable std::int64_t block_start_ = 0;
   mutable std::vector<double> block_times_;
@@ -97,6 +113,10 @@ struct SequenceSummary {
   std::int64_t timeless = 0;              ///< sequences of several events, all at one time
   std::int64_t first_timeless_line = 0;   ///< where the first of them begins; 0 in HDF5
   std::vector<std::int64_t> type_counts;  ///< [K] events of each type
+  // What only HDF5 says:
+  std::string time_unit;
+  SequenceNames names;
+  std::vector<std::int64_t> client_sequences, client_events;  ///< [names.clients]
 };
 
 /// One pass over a file of any format that read_sequences takes.

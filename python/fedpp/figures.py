@@ -43,6 +43,9 @@ plt.rcParams.update({
 })
 
 
+LONGEST_NAME = 24
+
+
 class Missing(Exception):
     """A figure's data are not in the run; the text says what."""
 
@@ -54,6 +57,18 @@ def text(value):
 def unit_name(unit):
     """The unit of time with its powers raised: 10^4 s."""
     return re.sub(r"\^(-?\d+)", r"$^{\1}$", text(unit).replace("$", "")) or "file unit"
+
+
+def name_label(name):
+    """A name from the data as matplotlib shows it: as text, where "$" would begin a formula, and not too long for an axis."""
+    name = " ".join(str(name).split())
+    return (name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME - 1] + "…").replace("$", r"\$")
+
+
+def client_label(result, client):
+    """A client's number, and its name where the run's data have one."""
+    names = (result.get("names") or {}).get("clients") or []
+    return f"{client} {name_label(names[client])}" if client < len(names) else str(client)
 
 
 def number(value):
@@ -184,7 +199,7 @@ def histogram(axis, edges, rate):
         axis.plot(edges[above] + (edges[above + 1] - edges[above]) / 2, np.full(len(above), top), ls="", marker="^", ms=5, color="#555555", clip_on=False, label=ABOVE)
 
 
-def intensity_panel(cell, group, name, label_x, dates):
+def intensity_panel(cell, group, label, label_x, dates):
     """The curves of a client, above ticks at its events where the run wrote these."""
     ticks = "train_events" in group
     if ticks:
@@ -214,7 +229,7 @@ def intensity_panel(cell, group, name, label_x, dates):
     axis.set_ylabel(f"intensity\n(per {unit})", fontsize=9)
     axis.yaxis.set_major_locator(MaxNLocator(4))
     types, sequence = group.attrs.get("types"), group.attrs.get("sequence")
-    title = f"client {int(name.split('_')[-1])}" + ("" if sequence is None else f"  ·  its sequence {sequence} alone")
+    title = f"client {label}" + ("" if sequence is None else f"  ·  its sequence {sequence} alone")
     types = text(types).split() if types is not None else []
     if types:
         title += f"  ·  type{'s' if len(types) > 1 else ''} {', '.join(types[:8])}" + (", …" if len(types) > 8 else "")
@@ -251,7 +266,8 @@ def intensities(result, h5):
     cells = np.atleast_1d(body.subfigures(rows, columns)).reshape(rows, columns)
     for i, name in enumerate(names):
         group = h5["curves"][name]
-        intensity_panel(cells[i // columns, i % columns], group, name, i + columns >= len(names), calendar(result, group))
+        intensity_panel(cells[i // columns, i % columns], group, client_label(result, int(name.split("_")[-1])), i + columns >= len(names),
+                        calendar(result, group))
     header.text(0.01, 0.5, "Posterior intensity", va="center", fontsize=11, fontweight="bold")
     keys = [Line2D([], [], color=OURS, lw=1.6, label="median"), Line2D([], [], color=OURS, lw=1, ls=":", label="mean"),
             Patch(color=OURS, alpha=0.22, lw=0, label="5 to 95 %")]
@@ -274,7 +290,8 @@ def scores_of(result):
     return [t for t in tables if any(math.isfinite(number(c.get("headline"))) for c in t["models"][0].get("per_client", []))]
 
 
-def score_panel(axis, table, hostile):
+def score_panel(axis, table, hostile, label=str):
+    """`label`: what a client is called on the axis."""
     ours, trivial = table["models"][0], table["models"][1:]
     total = lambda model: headline_without(model, hostile) if hostile else number(model["headline"])
     score = {c["client"]: number(c["headline"]) for c in ours["per_client"]}
@@ -310,7 +327,7 @@ def score_panel(axis, table, hostile):
     axis.set_ylim(-0.7, len(order) - 0.3)
     step = max(1, -(-len(order) // 50))
     axis.set_yticks(range(0, len(order), step))
-    axis.set_yticklabels([str(order[i]) for i in range(0, len(order), step)])
+    axis.set_yticklabels([label(order[i]) for i in range(0, len(order), step)])
     axis.set_ylabel("client, sorted by our score")
     label = f"test log-likelihood per event (nats, time in {unit_name(table.get('unit', ''))})"
     axis.set_xlabel(label + (f"\n{counted(hidden, 'point')} further left not shown" if hidden else ""))
@@ -335,7 +352,7 @@ def scores(result, _):
     heights = [1.6 + 0.24 * min(max(len(t["models"][0].get("per_client", [])), 6), 50) for t in tables]
     figure, axes = plt.subplots(len(tables), 1, figsize=(10.5, sum(heights)), squeeze=False, gridspec_kw={"height_ratios": heights})
     for axis, table in zip(axes[:, 0], tables):
-        score_panel(axis, table, hostile_clients(result))
+        score_panel(axis, table, hostile_clients(result), lambda client: client_label(result, client))
     return figure
 
 
@@ -384,7 +401,7 @@ def calibration(result, h5):
             axis.plot(distances[chosen], rows[chosen], "o", color=colour, ms=5)
         step = max(1, -(-len(clients) // 25))
         axis.set_yticks(range(0, len(clients), step))
-        axis.set_yticklabels([str(clients[i][0]) for i in range(0, len(clients), step)], fontsize=8)
+        axis.set_yticklabels([client_label(result, clients[i][0]) for i in range(0, len(clients), step)], fontsize=8)
         right = max(distances.max(), np.quantile(np.nan_to_num(limits), 0.9))  # one client of few events must not squeeze the rest
         axis.set(xlim=(0, 1.08 * right), ylim=(-0.7, len(clients) - 0.3), xlabel="KS distance from Exp(1)", ylabel="client, sorted")
         known = int(np.isfinite(limits).sum())
@@ -555,7 +572,8 @@ def next_events(result, table):
     if low.min() > 0 and wait["q95"][order].max() > 30 * low.min():
         axis.set_xscale("log")
     axis.set_yticks(rows)
-    axis.set_yticklabels([f"{table['client'][k]} / {table['sequence'][k]}" for k in order], fontsize=7)
+    sequences = table.get("sequence_name", table["sequence"])
+    axis.set_yticklabels([f"{client_label(result, table['client'][k])} / {name_label(sequences[k])}" for k in order], fontsize=7)
     data = (result.get("config") or {}).get("data") or {}
     axis.set(xlabel=f"time to the next event ({unit_name(data.get('time_unit', ''))})", ylabel="client / sequence, sorted", ylim=(-0.7, len(order) - 0.3))
     shown = "" if len(order) == len(table["q50"]) else f", {len(order)} of {len(table['q50'])} sequences"

@@ -29,10 +29,10 @@ def read_json_lines(path):
 
 
 def read_table(path):
-    """{column: array} of a table of numbers; names and counters are integers, dates datetime64 (NaT where the cell is empty)."""
+    """{column: array} of a table: numbers and counters are integers, names text, dates datetime64 (NaT where the cell is empty)."""
     with open(path, newline="") as file:
         head, *rows = csv.reader(file)
-    kinds = {**dict.fromkeys(("client", "file", "sequence", "future", "futures"), np.int64), "expected_date": "datetime64[s]"}
+    kinds = {**dict.fromkeys(("client", "file", "sequence", "future", "futures"), np.int64), "client_name": str, "sequence_name": str, "expected_date": "datetime64[s]"}
     return {name: np.array([row[k] for row in rows]).astype(kinds.get(name, float)) for k, name in enumerate(head)}
 
 

@@ -4,17 +4,22 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "commands/import_notes.hpp"
+#include "commands/import_table.hpp"
+#include "config/date.hpp"
 #include "config/error.hpp"
-#include "data/intervals.hpp"
 #include "io/atomic_file.hpp"
 #include "io/event_pieces.hpp"
 #include "io/event_reader.hpp"
 #include "io/sequence_file.hpp"
+#include "io/suffix.hpp"
 
 namespace fedpp::commands {
 namespace {
@@ -22,14 +27,17 @@ namespace {
 struct ImportOptions {
   std::vector<std::string> files;
   std::string windows;
+  std::vector<std::string> columns;
   std::string cut_events;
-  std::string time_unit = "file unit";
+  std::string time_unit, time_origin, like;
   std::string out;
 };
 
 constexpr const char* kImportExamples =
     "Examples:\n"
     "  fedpp import train.csv.gz --out train.h5 --time-unit days\n"
+    "  fedpp import visits.csv --columns sequence=patient,time=when,type=ward,client=site --time-unit hour --out "
+    "visits.h5\n"
     "  fedpp import sensors.jsonl --windows observed.csv --out sensors.h5\n"
     "  fedpp import cascades.csv.gz --cut-events 50:264 --out pieces.h5";
 
@@ -47,6 +55,35 @@ io::PieceLengths parse_lengths(const std::string& text) {
       "--cut-events {}: give the fewest and the most events of a piece, as 50:264, with 1 <= fewest <= most", text));
 }
 
+std::optional<std::chrono::sys_seconds> parse_origin(const ImportOptions& options) {
+  if (options.time_origin.empty()) return std::nullopt;
+  const auto date = config::parse_date(options.time_origin);
+  if (!date || date->nanoseconds != 0)
+    throw UserError(
+        fmt::format("--time-origin {}: is not a date that exists: write it as 2019-03-01 or 2019-03-01T06:30:00",
+                    options.time_origin));
+  if (!config::seconds_of(options.time_unit))
+    throw UserError(fmt::format("--time-origin {} with --time-unit {}: the unit must be one of {}", options.time_origin,
+                                options.time_unit, config::kTimeUnits));
+  return date->second;
+}
+
+/// What the numbers of the input stand for. Only HDF5 says so; two such files may number the same names differently.
+io::SequenceNames names_of(const ImportOptions& options) {
+  io::SequenceNames names;
+  for (const std::string& file : options.files) {
+    if (!io::is_hdf5(file)) continue;
+    names = io::SequenceFileReader(file).names();
+    if (options.files.size() > 1 && (!names.clients.empty() || !names.types.empty()))
+      throw UserError(
+          fmt::format("{}: has names of clients or types, which the other files may number differently; import it "
+                      "alone, or the tables that it was made of in one command with --columns",
+                      file));
+  }
+  if (const auto origin = parse_origin(options)) names.time_origin = config::to_text(*origin);
+  return names;
+}
+
 /// Every sequence in pieces (io/event_pieces.hpp).
 int import_pieces(const ImportOptions& options) {
   const io::PieceLengths lengths = parse_lengths(options.cut_events);
@@ -55,7 +92,7 @@ int import_pieces(const ImportOptions& options) {
         fmt::format("--cut-events with --windows {}: a piece is observed from its first to its last event; leave out "
                     "one of the two",
                     options.windows));
-  io::SequenceFileWriter writer(options.out, options.files, options.time_unit);
+  io::SequenceFileWriter writer(options.out, options.files, options.time_unit, names_of(options));
   io::PieceCounts counts;
   std::int64_t sequences = 0;
   for (const std::string& file : options.files) {
@@ -81,25 +118,47 @@ std::string where(const std::string& file, const io::SequenceRecord& sequence) {
                                  : fmt::format("{}, sequence {}", file, sequence.id);
 }
 
-/// How many of the times no window holds.
-std::int64_t count_outside(const std::vector<double>& times, const std::vector<io::Window>& windows) {
-  std::vector<data::Interval> observed;
-  for (const io::Window& window : windows) observed.push_back({window.start, window.end});
-  observed = data::join(std::move(observed));
-  return std::count_if(times.begin(), times.end(), [&](double time) { return !data::holds(observed, time); });
+int import_columns(const ImportOptions& options) {
+  if (!options.cut_events.empty())
+    throw UserError(fmt::format("--cut-events {} with --columns: import the table first, then cut the file made of it",
+                                options.cut_events));
+  TableImport table;
+  table.files = options.files;
+  table.columns = parse_columns(options.columns);
+  table.axis.unit = options.time_unit;
+  table.windows = options.windows;
+  table.out = options.out;
+  if (options.like.empty()) {
+    table.axis.origin = parse_origin(options);
+  } else {
+    const io::SequenceFileReader like(options.like);
+    table.known_types = like.names().types;
+    table.axis.unit = like.time_unit();
+    if (const auto origin = config::parse_date(like.names().time_origin)) table.axis.origin = origin->second;
+  }
+  import_table(table);
+  return kSuccess;
 }
 
-int import(const ImportOptions& options) {
+/// That of the input, where it is one HDF5 file.
+std::string default_unit(const std::vector<std::string>& files) {
+  if (files.size() == 1 && io::is_hdf5(files.front())) return io::SequenceFileReader(files.front()).time_unit();
+  return "file unit";
+}
+
+int import(ImportOptions options) {
   io::check_writable(options.out, options.files);
+  if (options.time_unit.empty()) options.time_unit = default_unit(options.files);
+  if (!options.columns.empty() || !options.like.empty()) return import_columns(options);
   if (!options.cut_events.empty()) return import_pieces(options);
   std::unordered_map<std::int64_t, std::vector<io::Window>> windows;  // of sequences not yet met
   if (!options.windows.empty()) {
     for (io::SequenceWindows& entry : io::read_windows(options.windows)) windows[entry.id] = std::move(entry.windows);
   }
-  io::SequenceFileWriter writer(options.out, options.files, options.time_unit);
+  const io::SequenceNames names = names_of(options);
+  io::SequenceFileWriter writer(options.out, options.files, options.time_unit, names);
+  ImportNotes notes;
   std::unordered_map<std::int64_t, const std::string*> origin;  // of the sequences met
-  std::int64_t outside = 0, timeless = 0;
-  std::string first_timeless;
   for (const std::string& file : options.files) {
     io::read_sequences(file, [&](io::SequenceRecord& sequence) {
       if (options.files.size() > 1) {
@@ -115,11 +174,11 @@ int import(const ImportOptions& options) {
         if (!options.windows.empty())
           throw UserError(fmt::format("{}:{}: sequence {} has no row in the windows table {}: add when it was observed",
                                       file, sequence.first_line, sequence.id, options.windows));
-        if (io::is_timeless(sequence) && timeless++ == 0) first_timeless = where(file, sequence);
+        notes.add(where(file, sequence), sequence, {});
         writer.append(sequence);
       } else {
         writer.append(sequence, found->second);
-        outside += count_outside(sequence.times, found->second);
+        notes.add(where(file, sequence), sequence, found->second);
         windows.erase(found);
       }
     });
@@ -131,13 +190,8 @@ int import(const ImportOptions& options) {
     }
   }
   writer.close();
-  fmt::print("{}: {} sequences, {} events{}\n", options.out, writer.sequences(), writer.events(),
-             outside > 0 ? fmt::format("; {} of them outside the windows, which training leaves out", outside) : "");
-  if (timeless > 0)
-    fmt::print(
-        "{}: no time passes in this sequence of several events{}: the protocol 'chronological' leaves such ones out "
-        "unless --windows says how long they were observed\n",
-        first_timeless, timeless > 1 ? fmt::format(", nor in {} more", timeless - 1) : "");
+  fmt::print("{}: {} sequences, {} events{}\n{}", options.out, writer.sequences(), writer.events(), notes.outside(),
+             notes.timeless());
   return kSuccess;
 }
 
@@ -153,16 +207,47 @@ void add_import(CLI::App& app, Action& chosen) {
           "CSV with a header sequence,time[,type] (plain or .gz), or EasyTPP JSON lines; sequence numbers must differ "
           "between files")
       ->required();
-  command->add_option("--windows", options->windows, "Windows table: CSV sequence,start,end, several rows for gaps")
+  command
+      ->add_option("--columns", options->columns,
+                   "CSV tables with headers of their own, words, dates and rows in any order: which column is the "
+                   "sequence, time, type of event and client; others are passed over (default: columns of these names)")
+      ->type_name("WHAT=HEADER,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      ->add_option("--windows", options->windows,
+                   "Windows table: CSV sequence,start,end, several rows for gaps; with --columns the sequence and the "
+                   "client under the headers given there")
       ->type_name("FILE")
       ->check(not_empty);
   command
       ->add_option("--cut-events", options->cut_events,
                    "Cut sequences into consecutive pieces of at most HIGH events; pieces below LOW are dropped")
       ->type_name("LOW:HIGH");
-  command->add_option("--time-unit", options->time_unit, "Name of the unit of time, for tables and axes")
-      ->type_name("NAME")
-      ->capture_default_str();
+  CLI::Option* unit =
+      command
+          ->add_option("--time-unit", options->time_unit,
+                       fmt::format("Name of the unit of time, for tables and axes; dates are counted in one of {} "
+                                   "(default: that of an HDF5 file, else \"file unit\")",
+                                   config::kTimeUnits))
+          ->type_name("NAME")
+          ->check(not_empty);
+  CLI::Option* origin =
+      command
+          ->add_option(
+              "--time-origin", options->time_origin,
+              "Date of time 0, as 2019-03-01 or 2019-03-01T06:30:00 (default with dates: the midnight before the "
+              "first)")
+          ->type_name("DATE")
+          ->check(not_empty);
+  command
+      ->add_option("--like", options->like,
+                   "HDF5 file that the one to be made goes with: words of types get its numbers, times its unit and "
+                   "origin")
+      ->type_name("FILE")
+      ->check(not_empty)
+      ->excludes(unit)
+      ->excludes(origin);
   command->add_option("--out", options->out, "HDF5 file to write")->type_name("FILE")->required()->check(not_empty);
   command->callback([options, &chosen] { chosen = [options] { return import(*options); }; });
 }

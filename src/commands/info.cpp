@@ -28,6 +28,13 @@ constexpr const char* kInfoExamples =
     "  fedpp info train.csv.gz test.jsonl data.h5      sequences, events, times, ties, types\n"
     "  fedpp info run.toml --set data.clients=50       what each client holds, without training";
 
+/// ", unit hour since 2019-03-01": of the times of an HDF5 file.
+std::string axis_of(const io::SequenceSummary& summary) {
+  if (summary.time_unit.empty()) return "";
+  const std::string& origin = summary.names.time_origin;
+  return fmt::format(", unit {}{}", summary.time_unit, origin.empty() ? "" : " since " + origin);
+}
+
 void print_events(const std::string& file) {
   const io::SequenceSummary summary = io::summarise(file);
   fmt::print("{}\n", file);
@@ -35,10 +42,15 @@ void print_events(const std::string& file) {
     fmt::print("  checksum        {}\n",
                io::is_sealed(file) ? "as sealed"
                                    : "none: damage to the file may go unseen (what 'fedpp import' makes has one)");
+  const io::SequenceNames& names = summary.names;
+  if (!names.clients.empty()) fmt::print("  clients         {}\n", names.clients.size());
+  for (std::size_t client = 0; client < names.clients.size(); ++client)
+    fmt::print("    client {:<6} {} sequences, {} events  {}\n", client, summary.client_sequences[client],
+               summary.client_events[client], names.clients[client]);
   fmt::print("  sequences       {}\n", summary.sequences);
   fmt::print("  events          {}\n", summary.events);
   fmt::print("  lengths         {} to {}, mean {:.1f}\n", summary.shortest, summary.longest, summary.mean_length);
-  fmt::print("  times           {} to {}\n", summary.first_time, summary.last_time);
+  fmt::print("  times           {} to {}{}\n", summary.first_time, summary.last_time, axis_of(summary));
   fmt::print("  equal times     {} of the gaps between neighbours\n", summary.ties);
   if (summary.timeless > 0)
     fmt::print(
@@ -46,7 +58,9 @@ void print_events(const std::string& file) {
         summary.first_timeless_line > 0 ? fmt::format(", the first at line {}", summary.first_timeless_line) : "");
   fmt::print("  types           {}\n", summary.types);
   for (std::size_t type = 0; type < summary.type_counts.size(); ++type) {
-    if (summary.type_counts[type] > 0) fmt::print("    type {:<8} {} events\n", type, summary.type_counts[type]);
+    if (summary.type_counts[type] > 0)
+      fmt::print("    type {:<8} {} events{}\n", type, summary.type_counts[type],
+                 type < names.types.size() ? "  " + names.types[type] : "");
   }
 }
 
@@ -61,8 +75,10 @@ void print_clients(const std::string& file, const std::vector<std::string>& over
   data::finish_plan(plan, data::local_extents(plan, all));
   std::vector<data::ClientSummary> summaries;
   for (const data::ClientData& client : data::load_clients(plan, all)) summaries.push_back(data::summarise(client));
-  fmt::print("{}\n{}", file, data::summary_table(summaries));
-  if (const auto text = data::to_text(data::unseen_types(plan)); !text.empty()) fmt::print("{}\n", text);
+  fmt::print("{}\n{}", file,
+             data::summary_table(summaries, plan.clients_of_files() ? plan.client_names : std::vector<std::string>{}));
+  for (const auto& text : {data::to_text(data::unseen_types(plan)), data::unused_clients(plan)})
+    if (!text.empty()) fmt::print("{}\n", text);
 }
 
 int info(const InfoOptions& options) {

@@ -57,9 +57,10 @@ struct Data {
       "time: after 60 and 80 % of its observed time; with 'windows' every sequence then stays, however few its events",
       {"auto", "halfway", "event", "time"});
     v("partition", partition,
-      "heterogeneous: a client sees 'types_per_client' types; homogeneous: every client sees all types kept",
-      {"heterogeneous", "homogeneous"});
-    v("clients", clients, "number of clients C", between(1, 1e6));
+      "heterogeneous: a client sees 'types_per_client' types; homogeneous: every client sees all types kept; file: so, "
+      "and holds the sequences that the HDF5 files say are its own (fedpp import --columns client=...)",
+      {"heterogeneous", "homogeneous", "file"});
+    v("clients", clients, "number of clients C; partition 'file': as many as the files hold", between(1, 1e6));
     v("types_per_client", types_per_client, "k: types (c k .. c k + k - 1) mod K for client c", at_least(1));
     v("leave_out_types", leave_out_types, "types dropped from the data before anything else", at_least(0));
     v("deal", deal,

@@ -5,9 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +14,7 @@
 #include <tuple>
 
 #include "config/client_pattern.hpp"
+#include "config/date.hpp"
 #include "config/error.hpp"
 #include "config/keys.hpp"
 
@@ -55,33 +54,18 @@ class Checker {
   std::map<std::string, Key> keys_;
 };
 
-constexpr std::chrono::year kFirstYear{1};  // of the calendars that draw the dates
-
-/// A form is '0' for any digit and otherwise the character itself.
-bool has_form(const std::string& text, std::string_view form) {
-  return std::equal(text.begin(), text.end(), form.begin(), form.end(),
-                    [](char c, char wanted) { return wanted == '0' ? c >= '0' && c <= '9' : c == wanted; });
-}
-
-/// "2019-03-01" or "2019-03-01T06:30:00", by form and as a day that exists: strptime takes the 30th of February.
-bool is_date(const std::string& text) {
-  const bool with_time = has_form(text, "0000-00-00T00:00:00");
-  if (!with_time && !has_form(text, "0000-00-00")) return false;
-  const auto number = [&](std::size_t at) { return 10 * (text[at] - '0') + text[at + 1] - '0'; };
-  const std::chrono::year_month_day day{std::chrono::year(100 * number(0) + number(2)),
-                                        std::chrono::month(static_cast<unsigned>(number(5))),
-                                        std::chrono::day(static_cast<unsigned>(number(8)))};
-  return day.ok() && day.year() >= kFirstYear &&
-         (!with_time || (number(11) < 24 && number(14) < 60 && number(17) < 60));
+/// A day, or a whole second of one, by the clock of the data.
+bool is_origin(const std::string& text) {
+  const auto date = parse_date(text);
+  return date && !date->offset && date->nanoseconds == 0;
 }
 
 void check_time_axis(Checker& check, const Data& data) {
   if (data.time_origin.empty()) return;
-  constexpr std::array<std::string_view, 5> units{"s", "min", "hour", "day", "week"};
-  check.demand(is_date(data.time_origin), "data.time_origin",
+  check.demand(is_origin(data.time_origin), "data.time_origin",
                "is not a date that exists: write it as 2019-03-01 or 2019-03-01T06:30:00");
-  check.demand(std::find(units.begin(), units.end(), data.time_unit) != units.end(), "data.time_unit",
-               fmt::format("with data.time_origin the unit must be one of {}", fmt::join(units, ", ")));
+  check.demand(seconds_of(data.time_unit).has_value(), "data.time_unit",
+               fmt::format("with data.time_origin the unit must be one of {}", kTimeUnits));
 }
 
 /// A file may be named once among lists of one group, or its events would count twice: 'chronological' joins all lists,

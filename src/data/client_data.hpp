@@ -19,6 +19,7 @@ enum Split : int { kTrain = 0, kValidation = 1, kTest = 2 };
 /// One sequence as one client sees it (only the client's types), cut into splits. File unit of time.
 struct ClientSequence {
   std::int64_t id = 0;                           ///< the file's sequence number (unique in its file only)
+  std::string name;                              ///< the file's name of it, or ""
   int source = 0;                                ///< its file: index into Plan::sources
   double origin = 0;                             ///< zero of the elapsed clock: the start of its observation
   std::vector<double> times;                     ///< everything seen, increasing, ties legal: the history

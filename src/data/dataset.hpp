@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,6 +35,8 @@ struct CatalogueEntry {
   std::int32_t type = -1;     ///< its only type of event (of those kept), -1: several types, -2: no events
   std::int64_t position = 0;  ///< 0, 1, ... within its file
   std::int64_t events = 0;    ///< of the types kept, at or after 'drop_before'
+  std::int64_t client =
+      -1;  ///< whose the file says that it is: index into Plan::client_names; -1: the file does not say
 };
 
 /// Extents that the clock needs, in the file's unit, after 'drop_before' was subtracted. Ranks combine them by minimum
@@ -55,6 +58,9 @@ struct Plan {
   std::vector<CatalogueEntry> catalogue;  ///< every sequence of the common files; empty with client_files
   std::vector<std::int64_t> type_events;  ///< [type] events kept in the common files; empty with client_files
   std::vector<std::vector<std::uint32_t>> holdings;  ///< [client] entries of the catalogue, ascending
+  std::vector<std::string> client_names;             ///< in the common files, by which clients are the same in several
+  std::vector<std::string> type_names;               ///< [type] in the common files; empty where types are numbers
+  bool named_sequences = false;                      ///< sequences of the common files have names
   LocalExtents extents;                              ///< of all clients, once finished
   std::vector<int> kept_types;                       ///< types not left out, ascending
   Clock clock;                                       ///< set by finish_plan
@@ -63,9 +69,14 @@ struct Plan {
 
   std::int64_t clients() const { return options.clients; }
   bool one_file_a_client() const { return !options.client_files.empty(); }
+  /// Whether the files say who holds what.
+  bool clients_of_files() const { return options.partition == "file"; }
   /// Types that client c sees: (c k .. c k + k - 1) mod K over the kept types in order, or all of them.
   std::vector<int> types_of(std::int64_t client) const;
 };
+
+/// The first number that two lists of names give different names; none where one list continues the other.
+std::optional<std::size_t> first_other_name(const std::vector<std::string>& a, const std::vector<std::string>& b);
 
 /// Types with events in the common files that no client sees, and these events.
 struct UnseenTypes {

@@ -22,6 +22,11 @@ void adopt(Plan& plan, const InputScale& trained, bool embeds_types) {
         fmt::format("data hold event type {}, the trained type embedding knows types 0 to {}: leave such types out "
                     "(data.leave_out_types), or train anew",
                     plan.extents.types - 1, trained.types - 1));
+  if (const auto type = first_other_name(plan.type_names, trained.type_names); embeds_types && type)
+    throw UserError(
+        fmt::format("type {} is '{}' in the data, but '{}' in those that the type embedding was trained on: "
+                    "import the table again with --like and a file of theirs",
+                    *type, plan.type_names[*type], trained.type_names[*type]));
   plan.clock = trained.clock;
 }
 

@@ -31,6 +31,7 @@ void add_sequence(ClientData& client, const Plan& plan, int source, const RawSeq
   LeftOut& left_out = client.left_out;
   ClientSequence sequence;
   sequence.id = raw.id;
+  sequence.name = raw.name;
   sequence.source = source;
   for (std::size_t i = 0; i < raw.times.size(); ++i)
     if (std::find(client.types.begin(), client.types.end(), raw.types[i]) != client.types.end()) {
@@ -91,15 +92,17 @@ void finish_client(ClientData& client, const Plan& plan) {
   if (std::none_of(client.sequences.begin(), client.sequences.end(), trains)) {
     const std::string where = plan.one_file_a_client() ? config::expand_client(plan.options.client_files, client.id)
                                                        : plan.sources.front().path;
-    const char* remedy = plan.one_file_a_client()
-                             ? "bring longer sequences, or take the file out and number the clients without it"
-                             : "bring longer sequences, lower data.clients, raise data.types_per_client, or set "
-                               "data.partition = \"homogeneous\"";
+    const char* remedy =
+        plan.one_file_a_client()  ? "bring longer sequences, or take the file out and number the clients without it"
+        : plan.clients_of_files() ? "bring longer sequences, or import the table without this client's rows"
+                                  : "bring longer sequences, lower data.clients, raise data.types_per_client, or set "
+                                    "data.partition = \"homogeneous\"";
     throw UserError(fmt::format(
-        "{}: client {} (types {}) is left without a training sequence ({} left out with fewer than {} training events, "
+        "{}: client {}{} (types {}) is left without a training sequence ({} left out with fewer than {} training events, "
         "{} in which no time passes): {}",
-        where, client.id, fmt::join(client.types, ", "), client.left_out.sequences - client.left_out.timeless,
-        kFewestTrainingEvents, client.left_out.timeless, remedy));
+        where, client.id, plan.clients_of_files() ? fmt::format(" '{}'", plan.client_names[client.id]) : "",
+        fmt::join(client.types, ", "), client.left_out.sequences - client.left_out.timeless, kFewestTrainingEvents,
+        client.left_out.timeless, remedy));
   }
   if (plan.options.protocol == "population") set_folds(client, plan.seed);
 }

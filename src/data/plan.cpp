@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <optional>
+#include <unordered_map>
+#include <utility>
 
 #include "config/client_pattern.hpp"
+#include "config/date.hpp"
 #include "config/error.hpp"
 #include "data/dataset.hpp"
 #include "data/random.hpp"
@@ -91,9 +95,68 @@ std::vector<Source> list_sources(const config::Data& options) {
   return sources;
 }
 
+/// The clients of a file as indices into plan.client_names: a name is one client in all files. Empty where the file
+/// holds no clients. `known`: the index of each name so far.
+std::vector<std::int64_t> add_clients(Plan& plan, const io::SequenceNames& names,
+                                      std::unordered_map<std::string, std::int64_t>& known) {
+  std::vector<std::int64_t> indices;
+  for (const std::string& name : names.clients) {
+    const auto [client, is_new] = known.emplace(name, static_cast<std::int64_t>(plan.client_names.size()));
+    if (is_new) plan.client_names.push_back(name);
+    indices.push_back(client->second);
+  }
+  return indices;
+}
+
+/// A type's number has one name in all files.
+void add_types(Plan& plan, const io::SequenceNames& names, const std::string& path) {
+  if (const auto type = first_other_name(names.types, plan.type_names))
+    throw UserError(fmt::format(
+        "{}: type {} is '{}', but '{}' in a data file before it: import its table again with --like and that file",
+        path, *type, names.types[*type], plan.type_names[*type]));
+  if (names.types.size() > plan.type_names.size()) plan.type_names = names.types;
+}
+
+bool same_date(const std::string& a, const std::string& b) {
+  const auto one = config::parse_date(a), other = config::parse_date(b);
+  return !one || !other || one->second == other->second;
+}
+
+/// Files whose times count from a date count from the same one in the same unit, and the configuration does not say
+/// otherwise. `first`: what the first of them said, with its path.
+void check_axis(const config::Data& options, const FileMeaning& file, const std::string& path,
+                std::optional<std::pair<FileMeaning, std::string>>& first) {
+  const std::string &origin = file.names.time_origin, &unit = file.time_unit;
+  if (origin.empty()) return;
+  if (!first) first.emplace(file, path);
+  const auto& [other, other_path] = *first;
+  if (!same_date(origin, other.names.time_origin) || unit != other.time_unit)
+    throw UserError(fmt::format(
+        "{}: times count in {} from {}, but those of {} in {} from {}: import its table again with --like and that file",
+        path, unit, origin, other_path, other.time_unit, other.names.time_origin));
+  if (!options.time_origin.empty() && !same_date(origin, options.time_origin))
+    throw UserError(
+        fmt::format("data.time_origin = \"{}\": the times of {} count from {}: set data.time_origin = \"{}\"",
+                    options.time_origin, path, origin, origin));
+  if (options.time_unit != config::Data{}.time_unit && options.time_unit != unit)
+    throw UserError(fmt::format("data.time_unit = \"{}\": the times of {} count in {}: set data.time_unit = \"{}\"",
+                                options.time_unit, path, unit, unit));
+}
+
+/// Where the files say who holds what, they say how many clients there are.
+void require_clients(const Plan& plan) {
+  if (!plan.clients_of_files()) return;
+  const auto found = static_cast<std::int64_t>(plan.client_names.size());
+  if (found != plan.clients())
+    throw UserError(
+        fmt::format("data.clients = {}: with data.partition = \"file\" clients are those of {}{}: set "
+                    "data.clients = {}",
+                    plan.clients(), plan.sources.front().path, plan.sources.size() > 1 ? ", ..." : "", found));
+}
+
 /// Before anything is made for every client.
 void require_sequences(const Plan& plan) {
-  if (!plan.options.deal) return;
+  if (!plan.options.deal || plan.clients_of_files()) return;
   const bool chronological = plan.options.protocol == "chronological";
   const auto sequences = std::count_if(plan.catalogue.begin(), plan.catalogue.end(), [&](const CatalogueEntry& entry) {
     return chronological || plan.sources[entry.source].role == kTrain;
@@ -179,6 +242,11 @@ void deal_pool(Plan& plan, const Entries& pool, bool by_type, Purpose purpose) {
 
 void deal(Plan& plan) {
   plan.holdings.assign(plan.clients(), {});
+  if (plan.clients_of_files()) {
+    for (std::uint32_t entry = 0; entry < plan.catalogue.size(); ++entry)
+      plan.holdings[plan.catalogue[entry].client].push_back(entry);
+    return;
+  }
   const bool chronological = plan.options.protocol == "chronological";
   const bool several = std::any_of(plan.catalogue.begin(), plan.catalogue.end(), [](const CatalogueEntry& entry) {
     return entry.type == RawSequence::kSeveralTypes;
@@ -198,11 +266,18 @@ void deal(Plan& plan) {
 
 std::vector<int> Plan::types_of(std::int64_t client) const {
   const auto count = static_cast<std::int64_t>(kept_types.size());
-  if (options.partition == "homogeneous" || one_file_a_client() || options.types_per_client >= count) return kept_types;
+  if (options.partition != "heterogeneous" || one_file_a_client() || options.types_per_client >= count)
+    return kept_types;
   std::vector<int> types;
   for (std::int64_t j = 0; j < options.types_per_client; ++j)
     types.push_back(kept_types[(client * options.types_per_client + j) % count]);
   return types;
+}
+
+std::optional<std::size_t> first_other_name(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    if (a[i] != b[i]) return i;
+  return std::nullopt;
 }
 
 UnseenTypes unseen_types(const Plan& plan) {
@@ -242,8 +317,20 @@ Plan make_plan(const config::Data& options, double window, std::uint64_t seed) {
   plan.clock.window = window;
   if (plan.one_file_a_client()) return plan;
 
-  for (std::size_t s = 0; s < plan.sources.size(); ++s)
+  std::unordered_map<std::string, std::int64_t> client_indices;
+  std::optional<std::pair<FileMeaning, std::string>> dated;
+  for (std::size_t s = 0; s < plan.sources.size(); ++s) {
+    const std::string& path = plan.sources[s].path;
+    const FileMeaning file = read_meaning(path);
+    const std::vector<std::int64_t> clients = add_clients(plan, file.names, client_indices);
+    add_types(plan, file.names, path);
+    check_axis(options, file, path, dated);
     read_source(plan.sources[s], options, [&](RawSequence& raw) {
+      if (plan.clients_of_files() && raw.client < 0)
+        throw UserError(fmt::format(
+            "{}: data.partition = \"file\", but the file does not say which client sequence {} belongs to: make it by "
+            "'fedpp import' with --columns client=..., or choose another data.partition",
+            path, raw.id));
       extend(plan.extents, raw, plan.sources[s].role, chronological);
       plan.type_events.resize(static_cast<std::size_t>(plan.extents.types), 0);
       for (const int type : raw.types) ++plan.type_events[type];
@@ -252,8 +339,12 @@ Plan make_plan(const config::Data& options, double window, std::uint64_t seed) {
       entry.position = raw.position;
       entry.events = static_cast<std::int64_t>(raw.times.size());
       entry.type = raw.only_type;
+      if (raw.client >= 0) entry.client = clients.at(raw.client);
+      plan.named_sequences = plan.named_sequences || !raw.name.empty();
       plan.catalogue.push_back(entry);
     });
+  }
+  require_clients(plan);
   require_sequences(plan);
   plan.kept_types = keep_types(plan.extents.types, options.leave_out_types);
   deal(plan);

@@ -37,6 +37,14 @@ void set_windows(RawSequence& raw, const io::SequenceWindows& row, double origin
 
 }  // namespace
 
+FileMeaning read_meaning(const std::string& path) try {
+  if (!io::is_hdf5(path)) return {};
+  const io::SequenceFileReader file(path);
+  return {file.names(), file.time_unit()};
+} catch (const io::Error& error) {
+  throw UserError(error.what());
+}
+
 void read_source(const Source& source, const config::Data& options,
                  const std::function<void(RawSequence&)>& callback) try {
   WindowsTable table(source);
@@ -55,6 +63,8 @@ void read_source(const Source& source, const config::Data& options,
       [&](io::SequenceRecord& record) {
         RawSequence raw;
         raw.id = record.id;
+        raw.client = record.client;
+        raw.name = record.name;
         for (std::size_t i = 0; i < record.times.size(); ++i) {
           const int type = record.types[i];
           if (std::binary_search(left_out.begin(), left_out.end(), type)) continue;

@@ -9,6 +9,7 @@
 #include "config/options.hpp"
 #include "data/client_data.hpp"
 #include "data/dataset.hpp"
+#include "io/sequence_file.hpp"
 
 namespace fedpp::data {
 
@@ -22,8 +23,18 @@ struct RawSequence {
   std::vector<Interval> windows;  ///< disjoint, increasing, not touching, clipped at 'drop_before'
   int only_type = kNoEvents;      ///< the one kept type of its events, those before 'drop_before' included, or one of:
   static constexpr int kSeveralTypes = -1, kNoEvents = -2;
+  std::int64_t client = -1;  ///< the file's number of its client; -1: the file does not say
+  std::string name;          ///< the file's name of it, or ""
   std::int64_t dropped = 0;  ///< events before 'drop_before', of the types kept
 };
+
+/// What a file says of its numbers: only HDF5 does.
+struct FileMeaning {
+  io::SequenceNames names;
+  std::string time_unit;
+};
+/// \throws UserError where the file cannot be read
+FileMeaning read_meaning(const std::string& path);
 
 /// Reads a file and its windows table ("": none, except what an HDF5 file holds itself) sequence by sequence. Where
 /// there is a table every sequence must have windows, and sequences that only the table names come after the others.

@@ -37,10 +37,10 @@ ClientSummary summarise(const ClientData& client) {
   return summary;
 }
 
-std::string summary_table(const std::vector<ClientSummary>& summaries) {
+std::string summary_table(const std::vector<ClientSummary>& summaries, const std::vector<std::string>& names) {
   std::string table = fmt::format("{:>7} {:>8}/{:>6}/{:>6} {:>9}/{:>7}/{:>7} {:>9} {:>8} {:>7} {:>8} {:>7}  {}\n",
                                   "client", "seq.train", "valid", "test", "ev.train", "valid", "test", "distinct",
-                                  "left out", "events", "outside", "unseen", "types");
+                                  "left out", "events", "outside", "unseen", names.empty() ? "types" : "types  name");
   ClientSummary total;
   for (const ClientSummary& s : summaries) {
     for (int split = 0; split < 3; ++split) {
@@ -49,10 +49,18 @@ std::string summary_table(const std::vector<ClientSummary>& summaries) {
       total.distinct[split] += s.distinct[split];
     }
     total.left_out += s.left_out;
-    add_line(table, std::to_string(s.id), s, fmt::format("{}", fmt::join(s.types, ",")));
+    add_line(table, std::to_string(s.id), s,
+             fmt::format("{}{}", fmt::join(s.types, ","),
+                         names.empty() ? "" : "  " + names[static_cast<std::size_t>(s.id)]));
   }
   add_line(table, "all", total, "");
   return table;
+}
+
+std::string unused_clients(const Plan& plan) {
+  if (plan.client_names.empty() || plan.clients_of_files()) return "";
+  return fmt::format("{} clients that the data files name are passed over: data.partition = \"file\" would take them",
+                     plan.client_names.size());
 }
 
 }  // namespace fedpp::data

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/client_data.hpp"
+#include "data/dataset.hpp"
 
 namespace fedpp::data {
 
@@ -22,7 +23,10 @@ struct ClientSummary {
 
 ClientSummary summarise(const ClientData& client);
 
-/// A table of the summaries with a line of totals.
-std::string summary_table(const std::vector<ClientSummary>& summaries);
+/// A table of the summaries with a line of totals. `names`: of the clients by their numbers, where they have any.
+std::string summary_table(const std::vector<ClientSummary>& summaries, const std::vector<std::string>& names = {});
+
+/// A line where the files say who holds what and the options pass over it; else "".
+std::string unused_clients(const Plan& plan);
 
 }  // namespace fedpp::data

@@ -83,8 +83,9 @@ void expect_all(const io::Group& group, const std::string& name, const std::vect
   if (missing.empty()) return;
   throw UserError(fmt::format(
       "client {} is not the one of {}: it lacks the {} {} of then. Data may be appended to its sequences, and "
-      "sequences to its own file (data.client_files); sequences added to common files are dealt anew among the "
-      "clients. Give every client a file of its own, or fit new clients ('fedpp adapt' without --continue)",
+      "sequences to its own file (data.client_files) or its rows of a table (data.partition = \"file\"); sequences added "
+      "to other common files are dealt anew among the clients. Give every client a file of its own, or fit new clients "
+      "('fedpp adapt' without --continue)",
       client.id, group.file(), name, fmt::join(missing, ", ")));
 }
 
@@ -125,13 +126,15 @@ void write_input_scale(io::Group group, const data::InputScale& inputs) {
   group.set_attribute("gap_mean", inputs.gaps.mean);
   group.set_attribute("gap_sd", inputs.gaps.sd);
   group.set_attribute("types", inputs.types);
+  if (!inputs.type_names.empty()) group.write("type_names", inputs.type_names);
 }
 
 data::InputScale read_input_scale(const io::Group& group) {
   return {{group.attribute<std::int64_t>("elapsed") != 0, group.attribute<double>("origin"),
            group.attribute<double>("scale"), group.attribute<double>("window")},
           {group.attribute<double>("gap_mean"), group.attribute<double>("gap_sd")},
-          group.attribute<std::int64_t>("types")};
+          group.attribute<std::int64_t>("types"),
+          group.exists("type_names") ? group.read_vector<std::string>("type_names") : std::vector<std::string>{}};
 }
 
 void expect_size(const io::Group& group, const std::string& name, std::size_t is, std::size_t wanted) {

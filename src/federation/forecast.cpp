@@ -14,6 +14,7 @@
 #include <numeric>
 #include <span>
 
+#include "config/date.hpp"
 #include "config/error.hpp"
 #include "federation/futures.hpp"
 #include "federation/next_events.hpp"
@@ -32,6 +33,27 @@ struct Rows {
   std::int64_t cut = 0;
 };
 
+/// A field of CSV (RFC 4180): in quotes where it has to be.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string field = "\"";
+  for (const char c : text) field += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return field + '"';
+}
+
+/// What every row says of its sequence, and their header: numbers, then names where the data files have them.
+std::string sequence_fields(const data::Plan& plan, const data::ClientData& client,
+                            const data::ClientSequence& sequence) {
+  std::string fields = fmt::format("{},{},{}", client.id, sequence.source, sequence.id);
+  if (plan.clients_of_files()) fields += "," + csv_field(plan.client_names[client.id]);
+  if (plan.named_sequences) fields += "," + csv_field(sequence.name);
+  return fields;
+}
+std::string sequence_header(const data::Plan& plan) {
+  return fmt::format("client,file,sequence{}{}", plan.clients_of_files() ? ",client_name" : "",
+                     plan.named_sequences ? ",sequence_name" : "");
+}
+
 /// -inf where there is none.
 double last_event(const data::ClientSequence& sequence) {
   return sequence.times.empty() ? -std::numeric_limits<double>::infinity() : sequence.times.back();
@@ -48,27 +70,11 @@ double end_of(const data::ClientSequence& sequence) {
 
 /// The date of a time of the file, as 2019-03-01T06:30:00, rounded down; "" outside the years 1 to 9999.
 std::string date_of(const config::Data& data, double time) {
-  namespace chrono = std::chrono;
-  static const std::map<std::string, double> seconds{
-      {"s", 1}, {"min", 60}, {"hour", 3600}, {"day", 86400}, {"week", 604800}};
-  const auto number = [&](std::size_t at, std::size_t digits) {
-    return at < data.time_origin.size() ? std::stoi(data.time_origin.substr(at, digits)) : 0;
-  };
-  const chrono::year_month_day day{chrono::year(number(0, 4)), chrono::month(number(5, 2)), chrono::day(number(8, 2))};
-  const auto origin = chrono::sys_days(day) + chrono::hours(number(11, 2)) + chrono::minutes(number(14, 2)) +
-                      chrono::seconds(number(17, 2));
-  const double since = time * seconds.at(data.time_unit);
+  const double since = time * *config::seconds_of(data.time_unit);
   constexpr double kTenThousandYears = 86400.0 * 366 * 10000;
   if (!(std::abs(since) < kTenThousandYears)) return "";
-  const auto at = origin + chrono::seconds(static_cast<std::int64_t>(std::floor(since)));
-  const auto midnight = chrono::floor<chrono::days>(at);
-  const chrono::year_month_day date{midnight};
-  const chrono::hh_mm_ss of_day(at - midnight);
-  const int year = static_cast<int>(date.year());
-  if (year < 1 || year > 9999) return "";
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", year, static_cast<unsigned>(date.month()),
-                     static_cast<unsigned>(date.day()), of_day.hours().count(), of_day.minutes().count(),
-                     of_day.seconds().count());
+  return config::to_text_with_time(config::parse_date(data.time_origin)->second +
+                                   std::chrono::seconds(static_cast<std::int64_t>(std::floor(since))));
 }
 
 /// Of a sequence's futures: their number, mean and quantiles of their numbers of events, the share without any.
@@ -93,9 +99,7 @@ Rows rows_of(const Session& session, const OwnedClient& client, const model::Pri
   for (std::size_t s = 0; s < sequences.size(); ++s)
     ends.push_back({s, sequences[s].times.size(), data::to_model(clock, sequences[s], end_of(sequences[s]))});
   const auto in_file = [&](std::size_t s, double time) { return data::to_file(clock, sequences[s], time) + origin; };
-  const auto name = [&](std::size_t s) {
-    return fmt::format("{},{},{}", client.data.id, sequences[s].source, sequences[s].id);
-  };
+  const auto name = [&](std::size_t s) { return sequence_fields(session.plan(), client.data, sequences[s]); };
   Rows rows;
   if (!request.next_events.empty()) {
     const auto next = reader.after(ends, {session.seed()});
@@ -219,7 +223,7 @@ std::int64_t write_forecast(Session& session, const model::Priors& theta, const 
       cut += rows[c].cut;
     }
   });
-  const std::string key = "client,file,sequence";
+  const std::string key = sequence_header(session.plan());
   if (!request.next_events.empty())
     write_in_order(session, request.next_events,
                    key + ",last_time,observed_until,expected,q05,q25,q50,q75,q95" +

@@ -33,6 +33,14 @@ nlohmann::json phases_of_all_ranks(Session& session, const Phases& phases) {
   return json;
 }
 
+/// The names of clients and types in the data files, each by its number; empty where these have none.
+nlohmann::ordered_json names_of(const data::Plan& plan) {
+  nlohmann::ordered_json names;
+  if (plan.clients_of_files()) names["clients"] = plan.client_names;
+  if (!plan.type_names.empty()) names["types"] = plan.type_names;
+  return names;
+}
+
 /// Collective. The graph of the uploads that count after the last round; none where clients share one prior.
 Communities last_graph(Session& session, const RunState& state) {
   if (session.config().aggregation.scope == "global") return {};
@@ -110,6 +118,7 @@ std::string describe(Session& session) {
   text += left_out(out.outside, "event",
                    c.data.drop ? "before data.drop_before or outside the windows" : "outside the windows");
   if (const auto unseen = data::to_text(data::unseen_types(session.plan())); !unseen.empty()) text += "\n" + unseen;
+  if (const auto unused = data::unused_clients(session.plan()); !unused.empty()) text += "\n" + unused;
   if (scores_training_data(c.data)) text += "\ndata.test names training files: the scores are not of held-out events";
   return text;
 }
@@ -213,6 +222,7 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
   json["ranks"] = world.size();
   json["backend"] = gpu::backend_description();
   json["config"] = config::to_json(config);
+  if (const auto names = names_of(session.plan()); !names.empty()) json["names"] = names;
   json["phases"] = phases_of_all_ranks(session, phases);
   json["rounds"] = state.rounds;
   json["best_round"] = state.stopping.best_round + 1;

@@ -53,6 +53,7 @@ Session::Session(const config::Config& config, mpi::Communicator& world, const s
     if (trained) data::adopt(plan_, *trained, config.model.type_embedding > 0);
   });
   types_ = trained ? trained->types : plan_.extents.types;
+  type_names_ = trained && !trained->type_names.empty() ? trained->type_names : plan_.type_names;
   rules_ = data::realisation_rules(plan_, config.model);
   rules_.marked = config.training.alignment > 0;
 

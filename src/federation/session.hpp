@@ -36,7 +36,7 @@ class Session {
   mpi::Communicator& world() const { return world_; }
   const data::Plan& plan() const { return plan_; }
   const data::RealisationRules& rules() const { return rules_; }
-  data::InputScale input_scale() const { return {plan_.clock, rules_.gaps, types_}; }
+  data::InputScale input_scale() const { return {plan_.clock, rules_.gaps, types_, type_names_}; }
   std::int64_t clients() const { return plan_.clients(); }
   std::uint64_t seed() const { return static_cast<std::uint64_t>(config_.federation.seed); }
   bool owns(std::int64_t client) const { return index_.contains(client); }
@@ -70,6 +70,7 @@ class Session {
   data::Plan plan_;
   data::RealisationRules rules_;
   std::int64_t types_ = 0;
+  std::vector<std::string> type_names_;
   std::vector<std::int64_t> hostile_;
   mpi::Placement placement_;
   std::vector<OwnedClient> owned_;

@@ -129,6 +129,18 @@ class Plot(program.Case):
             title = self.drawn(figures.intensities({}, file)).axes[0].get_title(loc="left")
         self.assertEqual(title, "client 0  ·  its sequence 17 alone  ·  types 0, 2")
 
+    def test_clients_are_called_as_in_the_data(self):
+        names = {"names": {"clients": ["north", "$x$ " + 40 * "long "], "types": ["a"]}}
+        with h5py.File(self.folder / "out/result.h5") as file:
+            title = self.drawn(figures.intensities(names, file)).axes[0].get_title(loc="left")
+        self.assertTrue(title.startswith("client 0 north"), title)
+        labels = [label.get_text() for label in self.drawn(figures.scores(self.scored(**names), None)).axes[0].get_yticklabels()]
+        self.assertEqual(labels, ["3", "2", r"1 \$x\$ long long long long…", "0 north"])
+        table = {name: np.array([1.0, 2.0]) for name in ("observed_until", "q05", "q25", "q50", "q75", "q95")}
+        table.update(client=np.array([0, 1]), sequence=np.array([5, 6]), sequence_name=np.array(["p7", "p9"]))
+        figure = self.drawn(figures.next_events(names, table))
+        self.assertEqual(figure.axes[0].get_yticklabels()[0].get_text(), "0 north / p7")
+
     def scored(self, **more):
         """A result of four clients, two of which a simulated attack made hostile."""
         rows = lambda scores: [{"client": c, "headline": x, "plug_in": x, "events": 5.0} for c, x in enumerate(scores)]

@@ -45,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{"data.time_origin=2019-03-01T24:00:00", "data.time_unit=day"}, "is not a date"},
         Refusal{{"data.time_origin=2019-03-01T06:60:00", "data.time_unit=day"}, "is not a date"},
         Refusal{{"data.time_origin=2019-03-01T06:30:60", "data.time_unit=day"}, "is not a date"},
-        Refusal{{"data.time_origin=2019-03-01T06:30", "data.time_unit=day"}, "is not a date"},
+        Refusal{{"data.time_origin=2019-03-01T06:30:00Z", "data.time_unit=day"}, "is not a date"},
         Refusal{{"output.directory="}, "output.directory = \"\": results need a folder"},
         Refusal{{"data.time_origin=2019-03-01T06:30:00"},
                 "data.time_unit = \"file unit\": with data.time_origin the unit must be one of s, min"},

@@ -42,7 +42,7 @@ def settings(**changes):
         "federation__participants": 4, "evaluation__samples": 3, "evaluation__e_steps": 5, "evaluation__curve_points": 20,
         "evaluation__trivial_models": False, "output__checkpoint_every": 1, "output__checkpoints_kept": 3,
     }
-    if changes.get("data__partition") == "homogeneous" or "data__client_files" in changes:
+    if changes.get("data__partition", "heterogeneous") != "heterogeneous" or "data__client_files" in changes:
         del values["data__types_per_client"]  # has no effect
     if changes.get("model__encoder") == "rbf":
         del values["model__width"]

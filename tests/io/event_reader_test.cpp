@@ -49,6 +49,24 @@ TEST_F(EventReader, CsvColumnsComeInAnyOrderAndTypeMayBeMissing) {
             (Records{{0, {1, 2}, {0, 0}, 2}, {1, {1}, {0}, 4}}));
 }
 
+TEST_F(EventReader, CsvFieldsInQuotesHoldAnything) {
+  const Records expected{{7, {0.5, 1}, {1, 3}, 2}, {8, {2}, {0}, 6}};
+  EXPECT_EQ(records_of(put(folder_ / "a.csv",
+                           "sequence,\"a, \"\"b\"\"\",time,type\n"
+                           "7,\"one, two\",0.5,1\n"
+                           "7, \"three\n\nlines \"\"and\"\" quotes\" ,1,3\r\n"
+                           "8,5\" pipe,\"2\",0\n")),
+            expected);
+  EXPECT_EQ(records_of(put(folder_ / "b.csv", "sequence;\"a,b\";time;type\n7;\"\";0.5;1\n7;\";\";1;3\n")).size(), 1u);
+  EXPECT_EQ(records_of(put(folder_ / "c.csv", "sequence\ttime\ttype\n7\t\"0.5\"\t\"1\"\n")).at(0).types,
+            std::vector{1});
+  const std::string head = "sequence,time,type,note\n";
+  refuses("a.csv", head + "7,1,0,\"a\nb\"\n7,0,0,\n", 4, "time 0 comes after 1");
+  refuses("a.csv", head + "7,1,x,\"a\nb\"\n", 2, "type 'x' is not an integer");  // where its row begins
+  refuses("a.csv", head + "7,1,0,\"a\nb\n7,2,0,\n", 2, "a quoted field begins here and does not end");
+  refuses("a.csv", head + "7,1,0,\"a\" b\n", 2, "'b' follows the end of a quoted field");
+}
+
 TEST_F(EventReader, CsvOfOtherProgramsHasOtherCaseAndSeparators) {
   const Records expected{{7, {0.5, 1}, {1, 3}, 2}};
   EXPECT_EQ(records_of(put(folder_ / "a.csv", "Sequence,TIME,Type\n7,0.5,1\n7,1,3\n")), expected);

@@ -1,5 +1,7 @@
 #include "io/sequence_file.hpp"
 
+#include <hdf5.h>
+
 #include <cstdlib>
 #include <limits>
 #include <optional>
@@ -43,6 +45,69 @@ std::string write_one(const std::string& path) {
 
 std::string error_of_reading(const std::string& path) {
   return error_of([&] { const SequenceFileReader reader(path); });
+}
+
+/// Three sequences of two clients.
+std::string write_named(const std::string& path) {
+  SequenceFileWriter writer(path, {"a.csv"}, "hour", {{"north", "south, \"old\""}, {"x", "caf\u00e9"}, "2019-03-01"});
+  writer.append({.id = 0, .times = {1, 2}, .types = {0, 1}, .client = 1, .name = "p7"});
+  writer.append({.id = 1, .times = {5}, .types = {1}, .client = 0, .name = "p7"});
+  writer.append({.id = 2, .times = {6}, .types = {1}, .client = 1, .name = "p9"});
+  writer.close();
+  return path;
+}
+
+TEST(SequenceFile, KeepsClientsAndNames) {
+  TemporaryFolder folder;
+  const SequenceFileReader reader(write_named(folder / "a.h5"));
+  EXPECT_EQ(reader.names().clients, (std::vector<std::string>{"north", "south, \"old\""}));
+  EXPECT_EQ(reader.names().types, (std::vector<std::string>{"x", "caf\u00e9"}));
+  EXPECT_EQ(reader.names().time_origin, "2019-03-01");
+  EXPECT_EQ(reader.sequence(0).client, 1);
+  EXPECT_EQ(reader.sequence(1).client, 0);
+  EXPECT_EQ(reader.sequence(2).name, "p9");
+  // Without names there is nothing of them in the file, as in those of versions that knew none.
+  const std::string plain = write_one(folder / "b.h5");
+  EXPECT_EQ(SequenceFileReader(plain).names(), SequenceNames{});
+  EXPECT_EQ(SequenceFileReader(plain).sequence(0).client, -1);
+  const File file = File::open_read(plain);
+  EXPECT_EQ(file.children(), (std::vector<std::string>{"offsets", "sequence_id", "sources", "time", "type"}));
+  EXPECT_FALSE(file.has_attribute("time_origin"));
+}
+
+TEST(SequenceFile, EveryClientMustBeOneOfTheNames) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.h5";
+  {
+    SequenceFileWriter writer(path, {"a.csv"}, "s", {{"north"}, {}, {}});
+    expect_error(error_of([&] { writer.append({.id = 3, .times = {1}, .types = {0}}); }),
+                 path + ": sequence 3: ", "client -1 is none of the file's, 0 to 0");
+    expect_error(error_of([&] { writer.append({.id = 3, .times = {1}, .types = {0}, .client = 1}); }),
+                 path + ": sequence 3: ", "client 1 is none");
+  }
+  const auto damaged = [&](auto change) {
+    put(path, bytes_of(write_named(folder / "whole.h5")).substr(kSealBytes));
+    File file = File::open_append(path);
+    change(file);
+    file.close();
+    return error_of_reading(path);
+  };
+  expect_error(damaged([](File& file) { AppendableDataset<std::int64_t>(file, "more").close(); }), "(no error)", "");
+  expect_error(damaged([](File& file) {
+                 H5Ldelete(file.id(), "client", H5P_DEFAULT);
+                 file.write("client", std::vector<std::int64_t>{0, 1, 2});
+               }),
+               path, "client 2 is none of the 2 in 'client_name'; the file is damaged, import it again");
+  expect_error(damaged([](File& file) {
+                 H5Ldelete(file.id(), "client", H5P_DEFAULT);
+                 file.write("client", std::vector<std::int64_t>{0, 1});
+               }),
+               path, "'client' has 2 values for 3 sequences; the file is damaged, import it again");
+  expect_error(damaged([](File& file) {
+                 H5Ldelete(file.id(), "sequence_name", H5P_DEFAULT);
+                 file.write("sequence_name", std::vector<std::string>{"p"});
+               }),
+               path, "'sequence_name' has 1 values for 3 sequences");
 }
 
 TEST(SequenceFile, IsSealedAndDamageIsRefused) {

@@ -1,0 +1,42 @@
+#include "commands/import_notes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "data/intervals.hpp"
+
+namespace fedpp::commands {
+namespace {
+
+/// How many of the times no window holds.
+std::int64_t count_outside(const std::vector<double>& times, const std::vector<io::Window>& windows) {
+  std::vector<data::Interval> observed;
+  for (const io::Window& window : windows) observed.push_back({window.start, window.end});
+  observed = data::join(std::move(observed));
+  return std::count_if(times.begin(), times.end(), [&](double time) { return !data::holds(observed, time); });
+}
+
+}  // namespace
+
+void ImportNotes::add(const std::string& where, const io::SequenceRecord& sequence,
+                      const std::vector<io::Window>& windows) {
+  if (!windows.empty())
+    outside_ += count_outside(sequence.times, windows);
+  else if (io::is_timeless(sequence) && timeless_++ == 0)
+    first_timeless_ = where;
+}
+
+std::string ImportNotes::outside() const {
+  return outside_ > 0 ? fmt::format("; {} of them outside the windows, which training leaves out", outside_) : "";
+}
+
+std::string ImportNotes::timeless() const {
+  if (timeless_ == 0) return "";
+  return fmt::format(
+      "{}: no time passes in this sequence of several events{}: the protocol 'chronological' leaves such ones out "
+      "unless --windows says how long they were observed\n",
+      first_timeless_, timeless_ > 1 ? fmt::format(", nor in {} more", timeless_ - 1) : "");
+}
+
+}  // namespace fedpp::commands
