@@ -110,7 +110,7 @@ std::string to_text(const ScoreTable& table) {
   for (const ModelScores& model : table.models) width = std::max(width, model.name.size());
 
   std::string text = fmt::format("Test log-likelihood per event, protocol {}, unit of time: {} ({}, {})\n",
-                                 protocol_name(table.protocol), table.unit,
+                                 config::word(table.protocol), table.unit,
                                  config::counted(std::llround(total(ours.clients).events), "event"),
                                  config::counted(static_cast<std::int64_t>(ours.clients.size()), "client"));
   const std::string rule = fmt::format("  {:-<{}}\n", "", width + 48);
@@ -147,7 +147,7 @@ nlohmann::json to_json(const ScoreTable& table) {
                       {"plug_in", number(sum.plug_in_per_event())},
                       {"per_client", std::move(clients)}});
   }
-  nlohmann::json json = {{"protocol", protocol_name(table.protocol)},
+  nlohmann::json json = {{"protocol", config::word(table.protocol)},
                          {"unit", table.unit},
                          {"events", total(table.models.at(0).clients).events},
                          {"winner", best ? nlohmann::json(table.models[*best].name) : nlohmann::json(nullptr)},
