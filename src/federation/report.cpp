@@ -11,6 +11,7 @@
 #include "config/error.hpp"
 #include "config/version.hpp"
 #include "data/summary.hpp"
+#include "federation/data_checksum.hpp"
 #include "federation/futures.hpp"
 #include "federation/machines_fault.hpp"
 #include "federation/next_events.hpp"
@@ -149,6 +150,7 @@ Scores score_states(Session& session, const RunState& state, bool best) {
     scores.json["honest"]["hostile_clients"] = session.hostile();
   }
   scores.json["scores"] = evaluation::to_json(table);
+  scores.json["test_data"] = test_data(session);
   scores.unscored = result.unscored;
   if (!result.unscored.empty()) {
     scores.json["unscored_clients"] = result.unscored;
@@ -249,6 +251,7 @@ int run_evaluation(const config::Config& config, const EvaluationRequest& reques
     mpi::together(world, [&] {
       if (!world.is_root()) return;
       nlohmann::json json = scores.json;
+      json["config"] = config::to_json(config);
       json["version"] = version();
       json["git"] = git_revision() + std::string(git_dirty() ? "-dirty" : "");
       io::write_json(path, json);

@@ -29,8 +29,8 @@ void expect_words(const std::string& section, const std::string& key, Member mem
     EXPECT_THAT(dump(config), HasSubstr("\n" + key + " = \"" + text + "\"\n"));
   }
   EXPECT_EQ(from_word<E>("dance"), std::nullopt);
-  EXPECT_EQ(error_with({section + "." + key + "=dance"}), "--set " + section + "." + key + "=dance: " + section + "." +
-                                                              key + " = \"dance\": allowed are " + allowed);
+  EXPECT_EQ(error_with({section + "." + key + "=dance"}),
+            "--set " + section + "." + key + "=dance: " + section + "." + key + " = \"dance\": allowed are " + allowed);
   EXPECT_EQ(error_with({section + "." + key + "=[1]"}),
             "--set " + section + "." + key + "=[1]: " + section + "." + key + " = \"[1]\": allowed are " + allowed);
 }
@@ -40,17 +40,14 @@ TEST(Words, OfData) {
                          {{Protocol::kChronological, "chronological"},
                           {Protocol::kPopulation, "population"},
                           {Protocol::kPublishedCode, "published-code"}});
-  expect_words<Realisation>("data", "realisation", [](Config& c) -> auto& { return c.data.realisation; },
-                            {{Realisation::kAuto, "auto"},
-                             {Realisation::kPerSequence, "per-sequence"},
-                             {Realisation::kPooled, "pooled"}});
+  expect_words<Realisation>(
+      "data", "realisation", [](Config& c) -> auto& { return c.data.realisation; },
+      {{Realisation::kAuto, "auto"}, {Realisation::kPerSequence, "per-sequence"}, {Realisation::kPooled, "pooled"}});
   expect_words<Clock>("data", "clock", [](Config& c) -> auto& { return c.data.clock; },
                       {{Clock::kAuto, "auto"}, {Clock::kElapsed, "elapsed"}, {Clock::kCalendar, "calendar"}});
-  expect_words<SplitAt>("data", "split_at", [](Config& c) -> auto& { return c.data.split_at; },
-                        {{SplitAt::kAuto, "auto"},
-                         {SplitAt::kHalfway, "halfway"},
-                         {SplitAt::kEvent, "event"},
-                         {SplitAt::kTime, "time"}});
+  expect_words<SplitAt>(
+      "data", "split_at", [](Config& c) -> auto& { return c.data.split_at; },
+      {{SplitAt::kAuto, "auto"}, {SplitAt::kHalfway, "halfway"}, {SplitAt::kEvent, "event"}, {SplitAt::kTime, "time"}});
   expect_words<Partition>("data", "partition", [](Config& c) -> auto& { return c.data.partition; },
                           {{Partition::kHeterogeneous, "heterogeneous"}, {Partition::kHomogeneous, "homogeneous"}});
 }
