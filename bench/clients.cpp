@@ -28,7 +28,7 @@ data::Realisation realisation(std::mt19937_64& random, const Shape& shape, doubl
 
 }  // namespace
 
-model::Client make_client(const Shape& shape, const std::string& encoder, int width) {
+model::Client make_client(const Shape& shape, config::Encoder encoder, int width) {
   std::mt19937_64 random(1);
   config::Model options;
   options.encoder = encoder;

@@ -1,8 +1,7 @@
 // Clients with random points, of the shapes that the kernels' benchmarks use.
 #pragma once
 
-#include <string>
-
+#include "config/words.hpp"
 #include "model/client.hpp"
 
 namespace fedpp::bench {
@@ -16,6 +15,6 @@ struct Shape {
   bool own_windows = false;
 };
 
-model::Client make_client(const Shape& shape, const std::string& encoder, int width = 32);
+model::Client make_client(const Shape& shape, config::Encoder encoder, int width = 32);
 
 }  // namespace fedpp::bench

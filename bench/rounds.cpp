@@ -110,7 +110,7 @@ double median(std::vector<double> values) {
 
 /// The median of five rounds after one that is not counted, without their validation, whose seconds stand beside it.
 /// Times are those of the rank that needs longest; the rates are of its local update.
-void rounds(benchmark::State& state, char name, const std::string& precision, mpi::Communicator& world) {
+void rounds(benchmark::State& state, char name, config::Precision precision, mpi::Communicator& world) {
   constexpr int kRounds = 5;
   const Folder folder(world);
   config::Config config;
@@ -148,9 +148,9 @@ void rounds(benchmark::State& state, char name, const std::string& precision, mp
 
 void register_rounds(mpi::Communicator& world) {
   for (const char name : {'a', 'b', 'c', 'd'})
-    for (const std::string precision : {"double", "mixed"})
+    for (const auto precision : {config::Precision::kDouble, config::Precision::kMixed})
       benchmark::RegisterBenchmark(
-          (std::string("round/") + name + (precision == "mixed" ? "/mixed" : "")).c_str(),
+          (std::string("round/") + name + (precision == config::Precision::kMixed ? "/mixed" : "")).c_str(),
           [name, precision, &world](benchmark::State& state) { rounds(state, name, precision, world); })
           ->UseManualTime()
           ->Repetitions(1)  // each is a median already

@@ -16,7 +16,7 @@ using namespace fedpp;
 /// A client's batch as local_epoch finds it after the first E-step.
 class Prepared {
  public:
-  Prepared(const bench::Shape& shape, const std::string& encoder, gpu::Precision precision = gpu::Precision::kDouble)
+  Prepared(const bench::Shape& shape, config::Encoder encoder, gpu::Precision precision = gpu::Precision::kDouble)
       : client_(bench::make_client(shape, encoder)),
         points_{&client_, &client_.training},
         batch_({points_}, {model::initial_prior({}, client_.embedding, 1)}, shape.samples, 1e-6, true, false,
@@ -97,7 +97,7 @@ constexpr NamedShape kShapes[] = {
 
 /// One of many E-steps on averages over the samples of the weights, which scores take; `form`: what comes before them.
 void averaged_e_step(benchmark::State& state, const NamedShape& shape, bool form) {
-  Prepared prepared(shape.shape, "deep-kernel");
+  Prepared prepared(shape.shape, config::Encoder::kDeepKernel);
   const auto& b = prepared.batch();
   const auto& f = prepared.fields();
   const gpu::Averages averages = gpu::average(gpu::Exec(), b, f);
@@ -119,12 +119,12 @@ void averaged_e_step(benchmark::State& state, const NamedShape& shape, bool form
 }
 
 void step(benchmark::State& state, const NamedShape& shape, const Step& step, gpu::Precision precision) {
-  Prepared prepared(shape.shape, "deep-kernel", precision);
+  Prepared prepared(shape.shape, config::Encoder::kDeepKernel, precision);
   bench::measure(state, prepared.cost(step.cost), [&](const gpu::Exec& exec) { step.run(exec, prepared); });
 }
 
 /// 100 streams of 60 tokens and 120 nodes: embed and its adjoint, of every encoder that is registered.
-void encoder(benchmark::State& state, const std::string& name, bool adjoint) {
+void encoder(benchmark::State& state, config::Encoder name, bool adjoint) {
   Prepared prepared({100, 60, 120, 20, 1}, name);
   const auto run = [&](const gpu::Exec& exec) {
     if (adjoint) {
@@ -174,7 +174,9 @@ const bool registered = [] {
     for (const bool adjoint : {false, true})
       benchmark::RegisterBenchmark(
           (std::string("encoder/") + family->name() + (adjoint ? "/adjoint" : "/embed")).c_str(),
-          [family, adjoint](benchmark::State& state) { encoder(state, family->name(), adjoint); })
+          [family, adjoint](benchmark::State& state) {
+            encoder(state, *config::from_word<config::Encoder>(family->name()), adjoint);
+          })
           ->UseManualTime()
           ->Unit(benchmark::kMillisecond);
   benchmark::RegisterBenchmark("step/expectation", expectation)->UseManualTime()->Unit(benchmark::kMillisecond);

@@ -80,7 +80,7 @@ config::Config make_workload(char name, const std::string& folder, std::int64_t 
   config.federation.rounds = 5;
   config.federation.validate_every = 5;
   config.evaluation.curve_clients = 0;
-  config.data.partition = "homogeneous";
+  config.data.partition = config::Partition::kHomogeneous;
   const auto clients_or = [&](std::int64_t own) { return config.data.clients = clients > 0 ? clients : own; };
   const auto draw = [&](std::int64_t sequences_each, double events) {
     const std::string file = folder + "/events.csv";
@@ -90,7 +90,7 @@ config::Config make_workload(char name, const std::string& folder, std::int64_t 
   switch (name) {
     case 'a':
       clients_or(20);
-      config.data.partition = "heterogeneous";
+      config.data.partition = config::Partition::kHeterogeneous;
       purchases(config, folder);
       break;
     case 'b':
@@ -102,14 +102,14 @@ config::Config make_workload(char name, const std::string& folder, std::int64_t 
     case 'c':
       clients_or(200);
       draw(5, 100);
-      config.data.realisation = "pooled";
-      config.model.encoder = "lstm";
+      config.data.realisation = config::Realisation::kPooled;
+      config.model.encoder = config::Encoder::kLstm;
       config.federation.participants = std::max<std::int64_t>(1, config.data.clients / 10);
       break;
     case 'd':
       clients_or(2'000);
       draw(3, 50);
-      config.data.realisation = "pooled";
+      config.data.realisation = config::Realisation::kPooled;
       config.model.inducing = 32;
       break;
     default:

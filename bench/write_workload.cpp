@@ -77,7 +77,7 @@ void write(char name, const std::string& folder, std::int64_t clients) {
   const nlohmann::json content{{"GF", 1e-9 * flops},
                                {"window", config.model.window},
                                {"jitter", config.model.jitter},
-                               {"encoder", config.model.encoder},
+                               {"encoder", config::word(config.model.encoder)},
                                {"width", config.model.width},
                                {"layers", config.model.layers},
                                {"samples", config.training.samples},

@@ -28,7 +28,7 @@ Dense chosen = kHostBackend ? Dense::kBlas : Dense::kTeam;
 
 Dense dense() { return chosen; }
 
-void choose_dense(const std::string& name) {
+void choose_dense(std::string_view name) {
   if (name == "auto") {
     chosen = kHostBackend && team_size() == 1 ? Dense::kBlas : Dense::kTeam;
   } else if (name == "team") {
@@ -36,7 +36,7 @@ void choose_dense(const std::string& name) {
   } else if (name == "blas" && kHostBackend) {
     chosen = Dense::kBlas;
   } else {
-    throw std::invalid_argument("dense linear algebra '" + name + "' is not available on the backend " +
+    throw std::invalid_argument("dense linear algebra '" + std::string(name) + "' is not available on the backend " +
                                 std::string(Exec::name()) + ": use 'auto' or 'team'");
   }
 #if !defined(FEDPP_DEVICE_BACKEND)

@@ -26,7 +26,7 @@ namespace fedpp::gpu {
 enum class Dense { kBlas, kTeam };
 
 /// Sets it: "auto" takes the host's on hosts whose teams have one thread. Throws where "blas" cannot work.
-void choose_dense(const std::string& name);
+void choose_dense(std::string_view name);
 Dense dense();
 
 #if !defined(FEDPP_DEVICE_BACKEND)

@@ -7,7 +7,7 @@
 
 #include <memory>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpu/kokkos.hpp"
@@ -103,6 +103,6 @@ class EncoderFamily {
 /// The registered families; by kind, and the kind of a name (nothing: there is none).
 const std::vector<const EncoderFamily*>& encoder_families();
 const EncoderFamily& encoder_family(EncoderKind kind);
-std::optional<EncoderKind> encoder_kind(const std::string& name);
+std::optional<EncoderKind> encoder_kind(std::string_view name);
 
 }  // namespace fedpp::gpu

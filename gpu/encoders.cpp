@@ -18,7 +18,7 @@ const std::vector<const EncoderFamily*>& encoder_families() {
 
 const EncoderFamily& encoder_family(EncoderKind kind) { return *encoder_families()[static_cast<std::size_t>(kind)]; }
 
-std::optional<EncoderKind> encoder_kind(const std::string& name) {
+std::optional<EncoderKind> encoder_kind(std::string_view name) {
   for (std::size_t kind = 0; kind < encoder_families().size(); ++kind)
     if (name == encoder_families()[kind]->name()) return static_cast<EncoderKind>(kind);
   return std::nullopt;

@@ -25,7 +25,7 @@ int ranks_of_device = 1;
 
 }  // namespace
 
-Runtime::Runtime(int node_rank, const std::string& dense) : mine_(!Kokkos::is_initialized()) {
+Runtime::Runtime(int node_rank, std::string_view dense) : mine_(!Kokkos::is_initialized()) {
   if (mine_) {
 #if KOKKOS_VERSION >= 30700
     Kokkos::InitializationSettings settings;

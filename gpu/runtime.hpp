@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace fedpp::gpu {
 
@@ -9,7 +10,7 @@ namespace fedpp::gpu {
 /// GPUs. One object, outliving all arrays.
 class Runtime {
  public:
-  Runtime(int node_rank, const std::string& dense);
+  Runtime(int node_rank, std::string_view dense);
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;

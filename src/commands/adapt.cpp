@@ -84,11 +84,11 @@ config::Config read_config(const AdaptOptions& options) {
   overrides.insert(overrides.end(), options.overrides.begin(), options.overrides.end());
   if (options.rounds) overrides.push_back(fmt::format("federation.rounds={}", *options.rounds));
   config::Config config = read_archived_config(options.run_folder(), overrides);
-  if (!options.same_clients && config.federation.mode != "local")
+  if (!options.same_clients && config.federation.mode != config::Mode::kLocal)
     throw UserError(fmt::format(
         "federation.mode = '{}': new clients exchange nothing in 'fedpp adapt'; leave it out, or train them as a "
         "federation with 'fedpp train'",
-        config.federation.mode));
+        config::word(config.federation.mode)));
   if (!options.same_clients) config::reset_keys_without_effect(config);  // what the other run's federation needed
   config.output.directory = options.directory;
   checkpoint_of(options);

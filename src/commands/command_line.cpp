@@ -8,6 +8,7 @@
 
 #include "commands/adapt.hpp"
 #include "commands/checkpoint.hpp"
+#include "commands/compare.hpp"
 #include "commands/evaluate.hpp"
 #include "commands/import.hpp"
 #include "commands/info.hpp"
@@ -38,6 +39,7 @@ constexpr const char* kProgramExamples =
     "  fedpp status out                                round, time left, scores, last checkpoint\n"
     "  fedpp report out                                one HTML page with all figures\n"
     "  fedpp evaluate out                              scores beside the trivial models\n"
+    "  fedpp compare out other                         finished runs side by side\n"
     "  fedpp adapt out --set data.train=new.csv --set data.clients=1 --out new      a new client\n"
     "  fedpp COMMAND --help                            all options of a command\n"
     "\n"
@@ -73,6 +75,7 @@ Action read_command_line(int argc, char** argv) {
   add_adapt(app, chosen);
   add_status(app, chosen);
   add_report(app, chosen);
+  add_compare(app, chosen);
   add_checkpoint(app, chosen);
   add_import(app, chosen);
   add_info(app, chosen);

@@ -45,7 +45,10 @@ nlohmann::ordered_json to_json(const Config& config) {
   nlohmann::ordered_json json;
   for (const Section& section : sections(copy)) {
     for (const Key& key : section.keys) {
-      std::visit([&](const auto* member) { json[section.name][key.name] = *member; }, key.target);
+      auto& value = json[section.name][key.name];
+      std::visit(Overloaded{[&](const ChosenWord& chosen) { value = chosen.get(); },
+                            [&](const auto* member) { value = *member; }},
+                 key.target);
     }
   }
   return json;

@@ -15,55 +15,61 @@ struct Dependency {
 };
 
 bool dealt(const Config& c) { return c.data.client_files.empty(); }
-bool exchanges(const Config& c) { return c.federation.mode != "local"; }
-bool personal(const Config& c) { return c.aggregation.scope != "global"; }
-bool attacked(const Config& c) { return c.attack.kind != "none"; }
+bool exchanges(const Config& c) { return c.federation.mode != Mode::kLocal; }
+bool personal(const Config& c) { return c.aggregation.scope != Scope::kGlobal; }
+bool attacked(const Config& c) { return c.attack.kind != AttackKind::kNone; }
 
 const Dependency kDependencies[] = {
     {"data.drop_before", [](const Config& c) { return c.data.drop; }, "data.drop = true"},
     {"data.partition", dealt,
      "clients are dealt the files of data.train (a client of data.client_files sees all types)"},
-    {"data.types_per_client", [](const Config& c) { return dealt(c) && c.data.partition == "heterogeneous"; },
+    {"data.types_per_client", [](const Config& c) { return dealt(c) && c.data.partition == Partition::kHeterogeneous; },
      "clients are dealt the files of data.train with data.partition = \"heterogeneous\""},
     {"data.deal",
-     [](const Config& c) { return (dealt(c) && c.data.partition != "file") || c.data.protocol == "published-code"; },
+     [](const Config& c) {
+       return (dealt(c) && c.data.partition != Partition::kFile) || c.data.protocol == Protocol::kPublishedCode;
+     },
      "clients are dealt the files of data.train"},
-    {"data.split_at", [](const Config& c) { return c.data.protocol == "chronological"; },
+    {"data.split_at", [](const Config& c) { return c.data.protocol == Protocol::kChronological; },
      "data.protocol = \"chronological\""},
-    {"model.width", [](const Config& c) { return c.model.encoder != "rbf"; }, "model.encoder is another than \"rbf\""},
+    {"model.width", [](const Config& c) { return c.model.encoder != Encoder::kRbf; },
+     "model.encoder is another than \"rbf\""},
     {"model.layers", [](const Config& c) { return reads_types(c.model); }, "model.encoder = \"lstm\" or \"attention\""},
     {"model.type_embedding", [](const Config& c) { return reads_types(c.model); },
      "model.encoder = \"lstm\" or \"attention\", which see the types of past events"},
     {"model.time_input", [](const Config& c) { return reads_types(c.model); },
      "model.encoder = \"lstm\" or \"attention\""},
-    {"model.tempering", [](const Config& c) { return c.model.tempering != "fixed" || c.model.temperature < 1; },
+    {"model.tempering",
+     [](const Config& c) { return c.model.tempering != Tempering::kFixed || c.model.temperature < 1; },
      "model.temperature is below 1"},
-    {"model.mean_sd", [](const Config& c) { return c.model.mean == "linear"; }, "model.mean = \"linear\""},
-    {"model.temperature", [](const Config& c) { return c.model.tempering == "fixed"; }, "model.tempering = \"fixed\""},
+    {"model.mean_sd", [](const Config& c) { return c.model.mean == PriorMean::kLinear; }, "model.mean = \"linear\""},
+    {"model.temperature", [](const Config& c) { return c.model.tempering == Tempering::kFixed; },
+     "model.tempering = \"fixed\""},
     {"federation.proximal",
      [](const Config& c) {
-       return c.federation.mode == "fedprox" || c.federation.mode == "ditto" || c.federation.mode == "apple";
+       return c.federation.mode == Mode::kFedprox || c.federation.mode == Mode::kDitto ||
+              c.federation.mode == Mode::kApple;
      },
      "federation.mode = \"fedprox\", \"ditto\" or \"apple\""},
     {"federation.mixing_rate",
-     [](const Config& c) { return c.federation.mode == "fedala" || c.federation.mode == "apple"; },
+     [](const Config& c) { return c.federation.mode == Mode::kFedala || c.federation.mode == Mode::kApple; },
      "federation.mode = \"fedala\" or \"apple\""},
     {"federation.straggling_period",
      [](const Config& c) { return c.federation.participants > 0 && c.federation.participants < c.data.clients; },
      "federation.participants samples some of the clients"},
-    {"federation.mix_lambda", [](const Config& c) { return c.federation.client_start == "mix"; },
+    {"federation.mix_lambda", [](const Config& c) { return c.federation.client_start == ClientStart::kMix; },
      "federation.client_start = \"mix\""},
     {"aggregation.weights", exchanges, "federation.mode exchanges something"},
     {"aggregation.fraction_bits", exchanges, "federation.mode exchanges something"},
-    {"aggregation.mmd_bandwidth", [](const Config& c) { return c.aggregation.divergence == "mmd"; },
+    {"aggregation.mmd_bandwidth", [](const Config& c) { return c.aggregation.divergence == Divergence::kMmd; },
      "aggregation.divergence = \"mmd\""},
     {"aggregation.estimator", exchanges, "federation.mode exchanges something"},
-    {"aggregation.trim", [](const Config& c) { return c.aggregation.estimator == "trimmed-mean"; },
+    {"aggregation.trim", [](const Config& c) { return c.aggregation.estimator == Estimator::kTrimmedMean; },
      "aggregation.estimator = \"trimmed-mean\""},
     {"aggregation.similarity", personal, "aggregation.scope is another than \"global\""},
     {"aggregation.probe_points", personal, "aggregation.scope is another than \"global\""},
     {"aggregation.keep_uploads", personal, "aggregation.scope is another than \"global\""},
-    {"attack.kind", [](const Config& c) { return exchanges(c) || c.attack.kind == "replaced-events"; },
+    {"attack.kind", [](const Config& c) { return exchanges(c) || c.attack.kind == AttackKind::kReplacedEvents; },
      "federation.mode exchanges uploads to attack"},
     {"attack.share", attacked, "attack.kind is another than \"none\""},
     {"attack.strength", attacked, "attack.kind is another than \"none\""},
@@ -78,7 +84,8 @@ std::map<std::string, Key> keys_by_name(Config& config) {
 
 void copy_key(const std::string& name, Config from, Config& to) {
   const auto source = keys_by_name(from).at(name);
-  std::visit([&](auto* member) { *member = *std::get<decltype(member)>(source.target); },
+  std::visit(Overloaded{[&](ChosenWord& chosen) { chosen.set(std::get<ChosenWord>(source.target).get()); },
+                        [&](auto* member) { *member = *std::get<decltype(member)>(source.target); }},
              keys_by_name(to).at(name).target);
 }
 

@@ -3,39 +3,25 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <initializer_list>
-
 namespace fedpp::config {
 namespace {
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-template <class... F>
-Overloaded(F...) -> Overloaded<F...>;
 
 /// Collects the keys of one section.
 struct KeyCollector {
   Section& section;
 
   template <class T>
-  void operator()(const char* name, T& member, const char* help) {
-    add(name, &member, help, {});
-  }
-  template <class T>
-  void operator()(const char* name, T& member, const char* help, Range range) {
-    add(name, &member, help, range);
-  }
-  template <class T>
-  void operator()(const char* name, T& member, const char* help, std::initializer_list<const char*> words) {
-    add(name, &member, help, std::vector<std::string>(words.begin(), words.end()));
+  void operator()(const char* name, T& member, const char* help, std::optional<Range> range = std::nullopt) {
+    section.keys.push_back({section.name, name, help, target(member), range});
   }
 
  private:
-  void add(const char* name, Target target, const char* help, Allowed allowed) {
-    section.keys.push_back({section.name, name, help, target, std::move(allowed)});
+  template <class T>
+  static Target target(T& member) {
+    if constexpr (Choice<T>)
+      return ChosenWord(member);
+    else
+      return &member;
   }
 };
 
@@ -52,7 +38,7 @@ struct SectionCollector {
 
 std::string text(bool x) { return x ? "true" : "false"; }
 std::string text(std::int64_t x) { return fmt::format("{}", x); }
-std::string text(const std::string& x) { return toml_string(x); }
+std::string text(std::string_view x) { return toml_string(x); }
 std::string text(double x) {
   std::string digits = fmt::format("{}", x);  // the shortest that reads back to the same bits
   if (digits.find_first_of(".en") == std::string::npos) digits += ".0";
@@ -64,6 +50,12 @@ std::string text(const std::vector<T>& list) {
   items.reserve(list.size());
   for (const T& item : list) items.push_back(text(item));
   return fmt::format("[{}]", fmt::join(items, ", "));
+}
+
+std::string words_text(const ChosenWord& chosen) {
+  std::vector<std::string> items;
+  for (const std::string_view word : chosen.allowed()) items.push_back(toml_string(word));
+  return fmt::format("{}", fmt::join(items, ", "));
 }
 
 std::string number_fault(const Range& range, double x) {
@@ -79,7 +71,7 @@ std::string numbers_fault(const Range& range, const std::vector<T>& list) {
 
 }  // namespace
 
-std::string toml_string(const std::string& raw) {
+std::string toml_string(std::string_view raw) {
   std::string out = "\"";
   for (const char c : raw) {
     if (c == '"' || c == '\\') {
@@ -95,26 +87,23 @@ std::string toml_string(const std::string& raw) {
 }
 
 std::string Key::value_text() const {
-  return std::visit([](const auto* member) { return text(*member); }, target);
+  return std::visit(Overloaded{[](const ChosenWord& chosen) { return text(chosen.get()); },
+                               [](const auto* member) { return text(*member); }},
+                    target);
 }
 
 std::string Key::allowed_text() const {
-  if (const auto* words = std::get_if<std::vector<std::string>>(&allowed)) {
-    std::vector<std::string> items;
-    for (const std::string& word : *words) items.push_back(toml_string(word));
-    return fmt::format("{}", fmt::join(items, ", "));
-  }
   std::string type = std::visit(Overloaded{
-                                    [](bool*) { return "true or false"; },
-                                    [](std::int64_t*) { return "an integer"; },
-                                    [](double*) { return "a number"; },
-                                    [](std::string*) { return "a string"; },
-                                    [](std::vector<std::string>*) { return "a list of strings"; },
-                                    [](std::vector<std::int64_t>*) { return "a list of integers"; },
-                                    [](std::vector<double>*) { return "a list of numbers"; },
+                                    [](const ChosenWord& chosen) { return words_text(chosen); },
+                                    [](bool*) { return std::string("true or false"); },
+                                    [](std::int64_t*) { return std::string("an integer"); },
+                                    [](double*) { return std::string("a number"); },
+                                    [](std::string*) { return std::string("a string"); },
+                                    [](std::vector<std::string>*) { return std::string("a list of strings"); },
+                                    [](std::vector<std::int64_t>*) { return std::string("a list of integers"); },
+                                    [](std::vector<double>*) { return std::string("a list of numbers"); },
                                 },
                                 target);
-  const auto* range = std::get_if<Range>(&allowed);
   if (!range) return type;
   const bool list = std::holds_alternative<std::vector<std::int64_t>*>(target) ||
                     std::holds_alternative<std::vector<double>*>(target);
@@ -122,20 +111,13 @@ std::string Key::allowed_text() const {
 }
 
 std::string Key::fault() const {
-  if (const auto* words = std::get_if<std::vector<std::string>>(&allowed)) {
-    const std::string& value = *std::get<std::string*>(target);
-    return std::find(words->begin(), words->end(), value) != words->end() ? "" : "allowed are " + allowed_text();
-  }
-  const auto* given = std::get_if<Range>(&allowed);
-  const Range range = given ? *given : Range{};
+  const Range numbers = range.value_or(Range{});
   return std::visit(Overloaded{
-                        [](bool*) { return std::string(); },
-                        [](std::string*) { return std::string(); },
-                        [](std::vector<std::string>*) { return std::string(); },
-                        [&](std::int64_t* x) { return number_fault(range, static_cast<double>(*x)); },
-                        [&](double* x) { return number_fault(range, *x); },
-                        [&](std::vector<std::int64_t>* list) { return numbers_fault(range, *list); },
-                        [&](std::vector<double>* list) { return numbers_fault(range, *list); },
+                        [](const auto&) { return std::string(); },
+                        [&](std::int64_t* x) { return number_fault(numbers, static_cast<double>(*x)); },
+                        [&](double* x) { return number_fault(numbers, *x); },
+                        [&](std::vector<std::int64_t>* list) { return numbers_fault(numbers, *list); },
+                        [&](std::vector<double>* list) { return numbers_fault(numbers, *list); },
                     },
                     target);
 }

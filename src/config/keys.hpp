@@ -3,25 +3,25 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
+#include "config/chosen_word.hpp"
 #include "config/options.hpp"
 
 namespace fedpp::config {
 
-/// Any number, text and list (no check); the numbers allowed; the words allowed.
-using Allowed = std::variant<std::monostate, Range, std::vector<std::string>>;
-
 /// What a key is stored in.
 using Target = std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::string>*,
-                            std::vector<std::int64_t>*, std::vector<double>*>;
+                            std::vector<std::int64_t>*, std::vector<double>*, ChosenWord>;
 
 struct Key {
   std::string section, name, help;
   Target target;
-  Allowed allowed;
+  std::optional<Range> range;  ///< of numbers
 
   std::string full_name() const { return section + "." + name; }
   /// The present value as TOML, on one line.
@@ -32,6 +32,14 @@ struct Key {
   std::string fault() const;
 };
 
+/// What to do with each kind of target.
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
 struct Section {
   std::string name, help;
   std::vector<Key> keys;
@@ -41,6 +49,6 @@ struct Section {
 std::vector<Section> sections(Config& config);
 
 /// A string as TOML: in quotes, with escapes.
-std::string toml_string(const std::string& text);
+std::string toml_string(std::string_view text);
 
 }  // namespace fedpp::config

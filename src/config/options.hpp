@@ -1,7 +1,7 @@
 // Every option of fedpp with its default, one struct a section of the TOML file. Each struct lists its keys once, in
-// visit(): v(key, member, help) or v(key, member, help, allowed), where 'allowed' is a Range of numbers (of every
-// number in a list) or the list of words. Reading, --set, dumping with comments, archiving, the checks of allowed
-// values and the suggestions for misspelt keys all come from that list.
+// visit(): v(key, member, help) or v(key, member, help, range), where 'range' is of numbers (of every number in a list);
+// the words that an enumeration allows stand in words.hpp. Reading, --set, dumping with comments, archiving, the checks
+// of allowed values and the suggestions for misspelt keys all come from that list.
 #pragma once
 
 #include <cmath>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/range.hpp"
+#include "config/words.hpp"
 
 namespace fedpp::config {
 
@@ -18,11 +19,11 @@ struct Data {
   std::vector<std::string> train, validation, test;  // files; chronological: all of them together
   std::vector<std::string> windows;                  // windows tables, aligned with train, validation, test by name
   std::string client_files;  // pattern with {client}: one file a client, opened by its owner only
-  std::string protocol = "chronological";
-  std::string realisation = "auto";
-  std::string clock = "auto";
-  std::string split_at = "auto";
-  std::string partition = "heterogeneous";
+  Protocol protocol = Protocol::kChronological;
+  Realisation realisation = Realisation::kAuto;
+  Clock clock = Clock::kAuto;
+  SplitAt split_at = SplitAt::kAuto;
+  Partition partition = Partition::kHeterogeneous;
   std::int64_t clients = 20;
   std::int64_t types_per_client = 4;
   std::vector<std::int64_t> leave_out_types;
@@ -45,21 +46,17 @@ struct Data {
       "none");
     v("client_files", client_files,
       "one file a client instead of 'train': a pattern with {client}, opened only by the owning rank");
-    v("protocol", protocol, "the scores to train for", {"chronological", "population", "published-code"});
+    v("protocol", protocol, "the scores to train for");
     v("realisation", realisation,
-      "one latent function per sequence or per client; auto: per sequence under 'chronological', else pooled",
-      {"auto", "per-sequence", "pooled"});
-    v("clock", clock, "elapsed (time since a sequence's start), calendar (file time), or by protocol",
-      {"auto", "elapsed", "calendar"});
+      "one latent function per sequence or per client; auto: per sequence under 'chronological', else pooled");
+    v("clock", clock, "elapsed (time since a sequence's start), calendar (file time), or by protocol");
     v("split_at", split_at,
       "where training, validation and test windows meet after 60 and 80 % of a sequence's events: halfway between "
       "neighbouring events, at the last event of the earlier window, or by encoder (auto: halfway without a history); "
-      "time: after 60 and 80 % of its observed time; with 'windows' every sequence then stays, however few its events",
-      {"auto", "halfway", "event", "time"});
+      "time: after 60 and 80 % of its observed time; with 'windows' every sequence then stays, however few its events");
     v("partition", partition,
       "heterogeneous: a client sees 'types_per_client' types; homogeneous: every client sees all types kept; file: so, "
-      "and holds the sequences that the HDF5 files say are its own (fedpp import --columns client=...)",
-      {"heterogeneous", "homogeneous", "file"});
+      "and holds the sequences that the HDF5 files say are its own (fedpp import --columns client=...)");
     v("clients", clients, "number of clients C; partition 'file': as many as the files hold", between(1, 1e6));
     v("types_per_client", types_per_client, "k: types (c k .. c k + k - 1) mod K for client c", at_least(1));
     v("leave_out_types", leave_out_types, "types dropped from the data before anything else", at_least(0));
@@ -79,13 +76,13 @@ struct Data {
 
 /// One client's model (spec 1.2, 1.7).
 struct Model {
-  std::string encoder = "deep-kernel";
+  Encoder encoder = Encoder::kDeepKernel;
   std::int64_t width = 32;
   std::int64_t layers = 2;
   std::int64_t type_embedding = 0;
   bool time_input = true;
   std::vector<double> periods;
-  std::string mean = "constant";
+  PriorMean mean = PriorMean::kConstant;
   std::int64_t inducing = 50;
   double window = 100.0;
   std::int64_t quadrature_nodes = 0;
@@ -95,13 +92,12 @@ struct Model {
   double start_weight_scale = 1.0;
   double prior_sd = 0.3;
   double mean_sd = 0.3;
-  std::string tempering = "none";
+  Tempering tempering = Tempering::kNone;
   double temperature = 1.0;
 
   template <class V>
   void visit(V& v) {
-    v("encoder", encoder, "embedding of the kernel: of time alone (rbf, deep-kernel), or of time and history",
-      {"rbf", "deep-kernel", "lstm", "attention", "decay"});
+    v("encoder", encoder, "embedding of the kernel: of time alone (rbf, deep-kernel), or of time and history");
     v("width", width, "embedding size of the deep kernel and of decay; units of a layer of lstm and attention",
       between(1, 1024));
     v("layers", layers, "layers of lstm and attention", between(1, 8));
@@ -114,8 +110,7 @@ struct Model {
       "periods (file unit, calendar clock) whose sine and cosine join the encoder's inputs: day, week", above(0));
     v("mean", mean,
       "prior mean of f: constant (nu, a client's own; the paper's), or linear: nu + a'h with slopes a among the "
-      "weights that travel, so that clients share what f is like, not only how it varies",
-      {"constant", "linear"});
+      "weights that travel, so that clients share what f is like, not only how it varies");
     v("inducing", inducing, "M: inducing points of a realisation", between(1, 4096));
     v("window", window, "T: length of the scaled clock", above(0));
     v("quadrature_nodes", quadrature_nodes,
@@ -137,8 +132,7 @@ struct Model {
     v("mean_sd", mean_sd,
       "sd of a linear mean a'h at the start where h's D entries are 1 or -1; a slope's is mean_sd / sqrt(D)", above(0));
     v("tempering", tempering,
-      "power of the likelihood: none, fixed ('temperature'), or dispersion (from the spread of counts over sequences)",
-      {"none", "fixed", "dispersion"});
+      "power of the likelihood: none, fixed ('temperature'), or dispersion (from the spread of counts over sequences)");
     v("temperature", temperature, "tau in (0, 1] for tempering = 'fixed'", above_up_to(0, 1));
   }
 };
@@ -152,13 +146,13 @@ struct Training {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
-  std::string sd_map = "softplus";
+  SdMap sd_map = SdMap::kSoftplus;
   double prior_weight = 1.0;
   double alignment = 0.0;
   std::int64_t batch_realisations = 0;
   double batch_points = 1.0;
-  std::string schedule = "constant";
-  std::string precision = "double";
+  Schedule schedule = Schedule::kConstant;
+  Precision precision = Precision::kDouble;
 
   template <class V>
   void visit(V& v) {
@@ -170,7 +164,7 @@ struct Training {
     v("beta1", beta1, "Adam", from_below(0, 1));
     v("beta2", beta2, "Adam", from_below(0, 1));
     v("epsilon", epsilon, "Adam", above(0));
-    v("sd_map", sd_map, "map from the real line to the sd delta", {"softplus", "exp"});
+    v("sd_map", sd_map, "map from the real line to the sd delta");
     v("prior_weight", prior_weight, "weight of the divergence to the prior (w2 and mmd are not in nats)", at_least(0));
     v("alignment", alignment,
       "weight of the pull on the centroids of each event type's embeddings towards those of the received model (0: "
@@ -179,9 +173,8 @@ struct Training {
     v("batch_realisations", batch_realisations, "realisations in a mini-batch (0: all)", between(0, 1e9));
     v("batch_points", batch_points, "share of a realisation's events and nodes in a mini-batch, in (0, 1]",
       above_up_to(0, 1));
-    v("schedule", schedule, "learning rate over the rounds", {"constant", "cosine", "inverse-sqrt"});
-    v("precision", precision, "of local epochs: double, or single for matrices over events and nodes (scores: double)",
-      {"double", "mixed"});
+    v("schedule", schedule, "learning rate over the rounds");
+    v("precision", precision, "of local epochs: double, or single for matrices over events and nodes (scores: double)");
   }
 };
 
@@ -190,13 +183,13 @@ inline constexpr std::int64_t kMostRounds = 10'000'000;
 
 /// The round loop (spec 2.0, 3.2).
 struct Federation {
-  std::string mode = "federated";
+  Mode mode = Mode::kFederated;
   double proximal = 1.0;
   double mixing_rate = 0.0;
   std::int64_t rounds = 100;
   std::int64_t participants = 10;
   std::int64_t straggling_period = 1;
-  std::string client_start = "continue";
+  ClientStart client_start = ClientStart::kContinue;
   double mix_lambda = 0.8;
   std::int64_t seed = 1;
   std::int64_t validate_every = 1;
@@ -206,8 +199,7 @@ struct Federation {
   void visit(V& v) {
     v("mode", mode,
       "federated: this program's own; to compare with, on the same models: local (no exchange, every client alone "
-      "against the initial prior), fedavg, fedprox, per-fedavg, ditto, fedala, apple (docs/aggregation.md)",
-      {"federated", "local", "fedavg", "fedprox", "per-fedavg", "ditto", "fedala", "apple"});
+      "against the initial prior), fedavg, fedprox, per-fedavg, ditto, fedala, apple (docs/aggregation.md)");
     v("proximal", proximal,
       "mu of fedprox, lambda of ditto: weight of the squared distance from the shared model; mu of apple: of that of "
       "its p from the clients' shares of the events",
@@ -222,8 +214,7 @@ struct Federation {
     v("client_start", client_start,
       "continue: participants keep their state, the global posterior being only their prior; overwrite: their weights "
       "start at it; mix: they start between it (0) and their own (1) at 'mix_lambda'; optimised: at the lambda in "
-      "[0.6, 1] that half of the validation windows likes best",
-      {"continue", "overwrite", "mix", "optimised"});
+      "[0.6, 1] that half of the validation windows likes best");
     v("mix_lambda", mix_lambda, "lambda of client_start = 'mix'", between(0, 1));
     v("seed", seed, "seed of everything random", at_least(0));
     v("validate_every", validate_every, "rounds between validation scores (0: never; then the last round is kept)",
@@ -234,40 +225,35 @@ struct Federation {
 
 /// The server's barycentre (spec 2.1, 2.2).
 struct Aggregation {
-  std::string divergence = "auto";
-  std::string weights = "uniform";
+  Divergence divergence = Divergence::kAuto;
+  UploadWeights weights = UploadWeights::kUniform;
   std::int64_t fraction_bits = 40;
   double mmd_bandwidth = 0.0;
-  std::string estimator = "mean";
+  Estimator estimator = Estimator::kMean;
   double trim = 0.2;
-  std::string scope = "global";
-  std::string similarity = "mean-of-cosines";
+  Scope scope = Scope::kGlobal;
+  Similarity similarity = Similarity::kMeanOfCosines;
   std::int64_t probe_points = 64;
   std::int64_t keep_uploads = 10;
 
   template <class V>
   void visit(V& v) {
     v("divergence", divergence,
-      "barycentre and prior term; auto: kl, and fedavg for the federations to compare with, as their papers average",
-      {"auto", "kl", "w2", "fedavg", "mmd"});
-    v("weights", weights, "weight of a client's upload: uniform or by its number of training events",
-      {"uniform", "events"});
+      "barycentre and prior term; auto: kl, and fedavg for the federations to compare with, as their papers average");
+    v("weights", weights, "weight of a client's upload: uniform or by its number of training events");
     v("fraction_bits", fraction_bits, "k: contributions are rounded once to multiples of 2^-k and summed as integers",
       between(8, 60));
     v("mmd_bandwidth", mmd_bandwidth, "d of the mmd divergence (0: median distance of the uploads' means)",
       at_least(0));
     v("estimator", estimator,
-      "what stands for the mean over clients in kl, w2 and fedavg: median and trimmed-mean bear a few hostile uploads",
-      {"mean", "median", "trimmed-mean"});
+      "what stands for the mean over clients in kl, w2 and fedavg: median and trimmed-mean bear a few hostile uploads");
     v("trim", trim, "share of the uploads that 'trimmed-mean' takes off at each end", from_below(0, 0.5));
     v("scope", scope,
       "global: one barycentre is everybody's prior; structural-entropy: every client gets its community's barycentre; "
-      "similarity-graph: one of all uploads, weighted by similarity (SFL, to compare with)",
-      {"global", "structural-entropy", "similarity-graph"});
+      "similarity-graph: one of all uploads, weighted by similarity (SFL, to compare with)");
     v("similarity", similarity,
       "of two clients, from their embeddings of common probe points: mean over points of the cosine, cosine of the "
-      "means, or by centred Gram matrices (blind to rotations)",
-      {"mean-of-cosines", "cosine-of-means", "centred-gram"});
+      "means, or by centred Gram matrices (blind to rotations)");
     v("probe_points", probe_points, "probe points (seeded times, or histories where the encoder reads them)",
       between(2, 1e5));
     v("keep_uploads", keep_uploads,
@@ -277,15 +263,14 @@ struct Aggregation {
 
 /// Hostile clients, to measure what a federation stands (spec 2.6).
 struct Attack {
-  std::string kind = "none";
+  AttackKind kind = AttackKind::kNone;
   double share = 0.2;
   double strength = 1.0;
 
   template <class V>
   void visit(V& v) {
     v("kind", kind,
-      "what hostile clients do to their uploads in every round, or to their training events before the first",
-      {"none", "noise", "scaled", "sign-flipped", "replaced-events"});
+      "what hostile clients do to their uploads in every round, or to their training events before the first");
     v("share", share, "share of the clients that are hostile, drawn by the seed", from_below(0, 1));
     v("strength", strength,
       "noise: in standard deviations of theta; scaled, sign-flipped: factor on the change from theta; replaced-events: "
@@ -342,15 +327,14 @@ struct Output {
 
 /// How the machine is used; none of it changes what is computed beyond rounding.
 struct Backend {
-  std::string dense = "auto";
+  Dense dense = Dense::kAuto;
   double workspace_mb = 0.0;
 
   template <class V>
   void visit(V& v) {
     v("dense", dense,
       "batched linear algebra: a host's (BLAS and LAPACK, our own products of small tiles), our own team kernels, or "
-      "by backend",
-      {"auto", "blas", "team"});
+      "by backend");
     v("workspace_mb", workspace_mb,
       "clients of a rank are advanced in blocks whose work space stays below this (MB; 0: 8 a thread on a host, whose "
       "caches then hold a block, a quarter of a GPU's free memory, shared by its ranks); one client always fits",
@@ -386,26 +370,30 @@ struct Config {
 
 /// How many of the clients are hostile: the share, rounded.
 inline std::int64_t hostile_count(const Data& data, const Attack& attack) {
-  return attack.kind == "none" ? 0 : std::llround(attack.share * static_cast<double>(data.clients));
+  return attack.kind == AttackKind::kNone ? 0 : std::llround(attack.share * static_cast<double>(data.clients));
 }
 
 /// Whether the encoder can embed the types of the events before a point.
-inline bool reads_types(const Model& model) { return model.encoder == "lstm" || model.encoder == "attention"; }
+inline bool reads_types(const Model& model) {
+  return model.encoder == Encoder::kLstm || model.encoder == Encoder::kAttention;
+}
 
 /// Whether the encoder sees the events before a point, not time alone.
-inline bool reads_history(const Model& model) { return reads_types(model) || model.encoder == "decay"; }
+inline bool reads_history(const Model& model) { return reads_types(model) || model.encoder == Encoder::kDecay; }
 
 /// Replaces "auto" where it stands for what other keys say. The papers of the other federations, SFL (similarity-graph)
 /// among them, average weights.
 inline void settle(Config& config) {
-  const bool own = config.federation.mode == "federated" || config.federation.mode == "local";
-  const bool chronological = config.data.protocol == "chronological";
-  if (config.aggregation.divergence == "auto")
-    config.aggregation.divergence = own && config.aggregation.scope != "similarity-graph" ? "kl" : "fedavg";
-  if (config.data.realisation == "auto") config.data.realisation = chronological ? "per-sequence" : "pooled";
-  if (config.data.clock == "auto") config.data.clock = chronological ? "elapsed" : "calendar";
-  if (config.data.split_at == "auto" && chronological)
-    config.data.split_at = reads_history(config.model) ? "event" : "halfway";
+  const bool own = config.federation.mode == Mode::kFederated || config.federation.mode == Mode::kLocal;
+  const bool chronological = config.data.protocol == Protocol::kChronological;
+  if (config.aggregation.divergence == Divergence::kAuto)
+    config.aggregation.divergence =
+        own && config.aggregation.scope != Scope::kSimilarityGraph ? Divergence::kKl : Divergence::kFedavg;
+  if (config.data.realisation == Realisation::kAuto)
+    config.data.realisation = chronological ? Realisation::kPerSequence : Realisation::kPooled;
+  if (config.data.clock == Clock::kAuto) config.data.clock = chronological ? Clock::kElapsed : Clock::kCalendar;
+  if (config.data.split_at == SplitAt::kAuto && chronological)
+    config.data.split_at = reads_history(config.model) ? SplitAt::kEvent : SplitAt::kHalfway;
 }
 
 }  // namespace fedpp::config

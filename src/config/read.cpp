@@ -52,6 +52,10 @@ bool assign(std::string& member, const toml::node& node) {
   if (value) member = value->get();
   return value;
 }
+bool assign(const ChosenWord& chosen, const toml::node& node) {
+  const auto* text = node.as_string();
+  return text && chosen.set(text->get());
+}
 template <class T>
 bool assign(std::vector<T>& member, const toml::node& node) {
   const auto* list = node.as_array();
@@ -225,9 +229,12 @@ class Reader {
     if (!key) {
       mistakes_.push_back(fmt::format("{}: unknown key {}.{}: {}", origin, section.name, name,
                                       remedy_for_key(name, section, sections_)));
-    } else if (!std::visit([&](auto* member) { return assign(*member, value); }, key->target)) {
-      mistakes_.push_back(
-          fmt::format("{}: {} = {}: expected {}", origin, key->full_name(), description(value), key->allowed_text()));
+    } else if (!std::visit(Overloaded{[&](const ChosenWord& chosen) { return assign(chosen, value); },
+                                      [&](auto* member) { return assign(*member, value); }},
+                           key->target)) {
+      const bool unknown_word = std::holds_alternative<ChosenWord>(key->target) && value.is_string();
+      mistakes_.push_back(fmt::format("{}: {} = {}: {} {}", origin, key->full_name(), description(value),
+                                      unknown_word ? "allowed are" : "expected", key->allowed_text()));
     } else {
       origins[key->full_name()] = origin;
     }
@@ -235,7 +242,8 @@ class Reader {
 
   /// An override's text as a TOML value of the key's type: text without quotes, lists without brackets.
   static std::string as_toml(const Key& key, const std::string& text) {
-    const bool one_string = std::holds_alternative<std::string*>(key.target);
+    const bool one_string =
+        std::holds_alternative<std::string*>(key.target) || std::holds_alternative<ChosenWord>(key.target);
     const bool strings = std::holds_alternative<std::vector<std::string>*>(key.target);
     const bool numbers = std::holds_alternative<std::vector<std::int64_t>*>(key.target) ||
                          std::holds_alternative<std::vector<double>*>(key.target);

@@ -71,7 +71,7 @@ void check_time_axis(Checker& check, const Data& data) {
 /// A file may be named once among lists of one group, or its events would count twice: 'chronological' joins all lists,
 /// the other protocols may validate on and score what another list holds.
 std::string_view group_of(const Data& data, std::string_view key) {
-  return data.protocol == "chronological" ? "data" : key;
+  return data.protocol == Protocol::kChronological ? "data" : key;
 }
 
 void check_names(Checker& check, const Data& data) {
@@ -110,34 +110,35 @@ void check_data(Checker& check, const Data& data) {
       fmt::format("{} windows tables for {} data files: give one for each training, validation and test file, in "
                   "that order, or none",
                   data.windows.size(), files));
-  const bool calendar_protocol = data.protocol != "chronological";
-  check.demand(!calendar_protocol || data.realisation == "pooled", "data.realisation",
+  const bool calendar_protocol = data.protocol != Protocol::kChronological;
+  check.demand(!calendar_protocol || data.realisation == Realisation::kPooled, "data.realisation",
                fmt::format("protocol \"{}\" compares users over one common window: set data.realisation = \"pooled\"",
-                           data.protocol));
-  check.demand(!calendar_protocol || data.clock != "elapsed", "data.clock",
+                           word(data.protocol)));
+  check.demand(!calendar_protocol || data.clock != Clock::kElapsed, "data.clock",
                fmt::format("protocol \"{}\" runs on the calendar clock: set data.clock = \"calendar\" or \"auto\"",
-                           data.protocol));
+                           word(data.protocol)));
   check.demand(!calendar_protocol || !data.test.empty(), "data.test",
-               fmt::format("protocol \"{}\" scores other users: name their files in data.test", data.protocol));
-  check.demand(data.protocol != "published-code" || !data.deal, "data.deal",
+               fmt::format("protocol \"{}\" scores other users: name their files in data.test", word(data.protocol)));
+  check.demand(data.protocol != Protocol::kPublishedCode || !data.deal, "data.deal",
                "protocol \"published-code\" gives clients of equal types the same sequences: set data.deal = false");
 }
 
 void check_model(Checker& check, const Data& data, const Model& model) {
-  const bool calendar = data.clock == "calendar" || (data.clock == "auto" && data.protocol != "chronological");
+  const bool calendar =
+      data.clock == Clock::kCalendar || (data.clock == Clock::kAuto && data.protocol != Protocol::kChronological);
   check.demand(model.periods.empty() || calendar, "model.periods",
                "a period needs file time: set data.clock = \"calendar\", or leave model.periods empty");
-  check.demand(model.periods.empty() || model.encoder != "rbf", "model.periods",
+  check.demand(model.periods.empty() || model.encoder != Encoder::kRbf, "model.periods",
                "encoder \"rbf\" takes no periodic inputs: set model.encoder = \"deep-kernel\", or leave model.periods "
                "empty");
-  check.demand(model.mean == "constant" || model.encoder != "rbf", "model.mean",
+  check.demand(model.mean == PriorMean::kConstant || model.encoder != Encoder::kRbf, "model.mean",
                "the slopes are of an embedding, and encoder \"rbf\" has none: set model.encoder = \"deep-kernel\", or "
                "leave it \"constant\"");
   check.demand(
-      !reads_history(model) || data.protocol == "chronological", "model.encoder",
+      !reads_history(model) || data.protocol == Protocol::kChronological, "model.encoder",
       fmt::format("\"{}\" reads a sequence's own past, protocol \"{}\" scores streams laid over each other: set "
                   "data.protocol = \"chronological\", or take \"deep-kernel\"",
-                  model.encoder, data.protocol));
+                  word(model.encoder), word(data.protocol)));
 }
 
 void check_federation(Checker& check, const Data& data, const Federation& federation) {
@@ -151,45 +152,46 @@ void check_federation(Checker& check, const Data& data, const Federation& federa
 
 void check_alignment(Checker& check, const Model& model, const Training& training, const Federation& federation) {
   const bool aligned = training.alignment > 0;
-  check.demand(!aligned || federation.mode == "federated", "training.alignment",
+  check.demand(!aligned || federation.mode == Mode::kFederated, "training.alignment",
                fmt::format("federation.mode = \"{}\" has no such term: set training.alignment = 0, or "
                            "federation.mode = \"federated\"",
-                           federation.mode));
-  check.demand(!aligned || model.encoder != "rbf", "training.alignment",
+                           word(federation.mode)));
+  check.demand(!aligned || model.encoder != Encoder::kRbf, "training.alignment",
                "encoder \"rbf\" embeds alike whatever its weights, so there is nothing to align: set "
                "training.alignment = 0, or take another model.encoder");
 }
 
 void check_aggregation(Checker& check, const Model& model, const Federation& federation,
                        const Aggregation& aggregation) {
-  const bool communities = aggregation.scope != "global";
-  const bool own = federation.mode == "federated";
+  const bool communities = aggregation.scope != Scope::kGlobal;
+  const bool own = federation.mode == Mode::kFederated;
   check.demand(
       !communities || own, "aggregation.scope",
       fmt::format("federation.mode = \"{}\" has no prior for each client: set aggregation.scope = \"global\", or "
                   "federation.mode = \"federated\"",
-                  federation.mode));
-  check.demand(own || federation.mode == "local" || federation.client_start == "continue", "federation.client_start",
+                  word(federation.mode)));
+  check.demand(own || federation.mode == Mode::kLocal || federation.client_start == ClientStart::kContinue,
+               "federation.client_start",
                fmt::format("federation.mode = \"{}\" says itself where clients start: set federation.client_start = "
                            "\"continue\"",
-                           federation.mode));
-  check.demand(!communities || model.encoder != "rbf", "aggregation.scope",
+                           word(federation.mode)));
+  check.demand(!communities || model.encoder != Encoder::kRbf, "aggregation.scope",
                "encoder \"rbf\" embeds alike at every client, so there are no communities to find: set "
                "aggregation.scope = \"global\", or take another model.encoder");
-  check.demand(
-      federation.mode != "local" || (federation.client_start != "mix" && federation.client_start != "optimised"),
-      "federation.client_start",
-      "with federation.mode = \"local\" nothing is received that could be mixed in: "
-      "set federation.client_start = \"continue\"");
-  const bool robust = aggregation.estimator != "mean";
-  check.demand(!robust || aggregation.divergence != "mmd", "aggregation.estimator",
+  check.demand(federation.mode != Mode::kLocal ||
+                   (federation.client_start != ClientStart::kMix && federation.client_start != ClientStart::kOptimised),
+               "federation.client_start",
+               "with federation.mode = \"local\" nothing is received that could be mixed in: "
+               "set federation.client_start = \"continue\"");
+  const bool robust = aggregation.estimator != Estimator::kMean;
+  check.demand(!robust || aggregation.divergence != Divergence::kMmd, "aggregation.estimator",
                "the mmd barycentre has no means over clients: set aggregation.estimator = \"mean\", or another "
                "aggregation.divergence");
-  check.demand(!robust || aggregation.weights == "uniform", "aggregation.estimator",
+  check.demand(!robust || aggregation.weights == UploadWeights::kUniform, "aggregation.estimator",
                "knows no weights: set aggregation.weights = \"uniform\", or aggregation.estimator = \"mean\"");
   check.demand(!robust || !communities, "aggregation.estimator",
                "is for one barycentre of all: set aggregation.scope = \"global\", or aggregation.estimator = \"mean\"");
-  check.demand(!communities || aggregation.weights == "uniform", "aggregation.weights",
+  check.demand(!communities || aggregation.weights == UploadWeights::kUniform, "aggregation.weights",
                "the weights within a community follow from the similarities: set aggregation.weights = \"uniform\", or "
                "aggregation.scope = \"global\"");
 }
@@ -200,18 +202,19 @@ void check_output(Checker& check, const Output& output) {
 }
 
 void check_attack(Checker& check, const Data& data, const Attack& attack) {
-  check.demand(attack.kind != "replaced-events" || attack.strength <= 1, "attack.strength",
+  check.demand(attack.kind != AttackKind::kReplacedEvents || attack.strength <= 1, "attack.strength",
                "is a share of the events for attack.kind = \"replaced-events\": at most 1");
   check.demand(
-      attack.kind == "none" || attack.share >= 1 || hostile_count(data, attack) < data.clients, "attack.share",
+      attack.kind == AttackKind::kNone || attack.share >= 1 || hostile_count(data, attack) < data.clients,
+      "attack.share",
       fmt::format("makes all of data.clients = {} hostile: lower it, so that one is left to score", data.clients));
 }
 
 void check_evaluation(Checker& check, const Data& data, const Evaluation& evaluation) {
-  check.demand(!evaluation.next_event || data.protocol == "chronological", "evaluation.next_event",
+  check.demand(!evaluation.next_event || data.protocol == Protocol::kChronological, "evaluation.next_event",
                fmt::format("protocol \"{}\" scores streams laid over each other, not one sequence's next event: set "
                            "data.protocol = \"chronological\", or leave evaluation.next_event = false",
-                           data.protocol));
+                           word(data.protocol)));
 }
 
 /// Why a data file cannot be read; "" where it can. A pipe is not opened: that would wait for its writer.

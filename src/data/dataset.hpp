@@ -70,7 +70,7 @@ struct Plan {
   std::int64_t clients() const { return options.clients; }
   bool one_file_a_client() const { return !options.client_files.empty(); }
   /// Whether the files say who holds what.
-  bool clients_of_files() const { return options.partition == "file"; }
+  bool clients_of_files() const { return options.partition == config::Partition::kFile; }
   /// Types that client c sees: (c k .. c k + k - 1) mod K over the kept types in order, or all of them.
   std::vector<int> types_of(std::int64_t client) const;
 };

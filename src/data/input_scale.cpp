@@ -13,7 +13,7 @@ void adopt(Plan& plan, const InputScale& trained, bool embeds_types) {
     throw UserError(
         fmt::format("data.clock = '{}' (here the {} clock): the weights were trained on the {} clock; set data.clock = "
                     "\"{}\"",
-                    plan.options.clock, name(plan.clock), name(trained.clock), name(trained.clock)));
+                    config::word(plan.options.clock), name(plan.clock), name(trained.clock), name(trained.clock)));
   if (plan.clock.window != trained.clock.window)
     throw UserError(fmt::format("model.window = {}: the weights were trained with {}; set model.window = {}",
                                 plan.clock.window, trained.clock.window, trained.clock.window));

@@ -19,12 +19,6 @@ namespace {
 
 constexpr int kFolds = 5;
 
-SplitAt split_at(const config::Data& options) {
-  return options.split_at == "time"    ? SplitAt::kTime
-         : options.split_at == "event" ? SplitAt::kEvent
-                                       : SplitAt::kHalfway;
-}
-
 /// Cuts one sequence as the client sees it and adds it. Sequences come in file order, so the result is the same whoever
 /// loads.
 void add_sequence(ClientData& client, const Plan& plan, int source, const RawSequence& raw) {
@@ -41,9 +35,9 @@ void add_sequence(ClientData& client, const Plan& plan, int source, const RawSeq
       ++left_out.unseen;
     }
   left_out.outside += raw.dropped;
-  if (plan.options.protocol != "chronological")
+  if (plan.options.protocol != config::Protocol::kChronological)
     assign_whole(sequence, plan.sources[source].role, raw.has_windows, raw.windows, plan.window, left_out.outside);
-  else if (!cut_chronologically(sequence, raw.has_windows, raw.windows, left_out.outside, split_at(plan.options))) {
+  else if (!cut_chronologically(sequence, raw.has_windows, raw.windows, left_out.outside, plan.options.split_at)) {
     ++left_out.sequences;
     left_out.sequence_events += static_cast<std::int64_t>(sequence.times.size());
     if (!raw.has_windows && sequence.times.size() > 1 && sequence.times.front() == sequence.times.back())
@@ -104,7 +98,7 @@ void finish_client(ClientData& client, const Plan& plan) {
         fmt::join(client.types, ", "), client.left_out.sequences - client.left_out.timeless, kFewestTrainingEvents,
         client.left_out.timeless, remedy));
   }
-  if (plan.options.protocol == "population") set_folds(client, plan.seed);
+  if (plan.options.protocol == config::Protocol::kPopulation) set_folds(client, plan.seed);
 }
 
 }  // namespace

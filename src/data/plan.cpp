@@ -24,7 +24,7 @@ using Entries = std::vector<std::uint32_t>;
 constexpr double kShortest = 1e-100, kLongest = 1e100;
 
 void check_options(const config::Data& options) {
-  const bool chronological = options.protocol == "chronological";
+  const bool chronological = options.protocol == config::Protocol::kChronological;
   if (options.clients < 1)
     throw UserError(fmt::format("data.clients = {}: at least one client is needed", options.clients));
   if (options.types_per_client < 1)
@@ -34,22 +34,23 @@ void check_options(const config::Data& options) {
     throw UserError(fmt::format("data.local_fraction = {}: choose a share in (0, 1]", options.local_fraction));
   if (!std::isfinite(options.drop_before))
     throw UserError(fmt::format("data.drop_before = {}: a finite time is needed", options.drop_before));
-  if (!chronological && options.realisation != "pooled")
+  if (!chronological && options.realisation != config::Realisation::kPooled)
     throw UserError(
         fmt::format("data.realisation = '{}' with data.protocol = '{}': the streams scored are other users' than "
                     "those learned from, so they must share one intensity: set data.realisation = \"pooled\"",
-                    options.realisation, options.protocol));
-  if (!chronological && options.clock == "elapsed")
+                    config::word(options.realisation), config::word(options.protocol)));
+  if (!chronological && options.clock == config::Clock::kElapsed)
     throw UserError(
         fmt::format("data.clock = 'elapsed' with data.protocol = '{}': its streams share one window of file time: "
                     "set data.clock = \"calendar\" or \"auto\"",
-                    options.protocol));
+                    config::word(options.protocol)));
   if (options.client_files.empty()) {
     if (options.train.empty())
       throw UserError("data.train names no file: give at least one, or data.client_files, one file a client");
     if (!chronological && options.test.empty())
-      throw UserError(fmt::format(
-          "data.test names no file: data.protocol = '{}' scores streams that are not trained on", options.protocol));
+      throw UserError(
+          fmt::format("data.test names no file: data.protocol = '{}' scores streams that are not trained on",
+                      config::word(options.protocol)));
     return;
   }
   if (!options.train.empty()) throw UserError("data.train and data.client_files exclude each other: leave one empty");
@@ -69,7 +70,7 @@ void check_options(const config::Data& options) {
     throw UserError(
         fmt::format("data.test names no file: data.protocol = '{}' with data.client_files needs a pattern with "
                     "{{client}} for every client's test sequences",
-                    options.protocol));
+                    config::word(options.protocol)));
 }
 
 std::vector<Source> list_sources(const config::Data& options) {
@@ -85,7 +86,8 @@ std::vector<Source> list_sources(const config::Data& options) {
     for (const std::string& path : options.train) add(path, kTrain, true);
   else
     add(options.client_files, kTrain, true);
-  for (const std::string& path : options.validation) add(path, kValidation, options.protocol != "population");
+  for (const std::string& path : options.validation)
+    add(path, kValidation, options.protocol != config::Protocol::kPopulation);
   for (const std::string& path : options.test) add(path, kTest, true);
   if (!options.windows.empty() && options.windows.size() != named)
     throw UserError(
@@ -157,7 +159,7 @@ void require_clients(const Plan& plan) {
 /// Before anything is made for every client.
 void require_sequences(const Plan& plan) {
   if (!plan.options.deal || plan.clients_of_files()) return;
-  const bool chronological = plan.options.protocol == "chronological";
+  const bool chronological = plan.options.protocol == config::Protocol::kChronological;
   const auto sequences = std::count_if(plan.catalogue.begin(), plan.catalogue.end(), [&](const CatalogueEntry& entry) {
     return chronological || plan.sources[entry.source].role == kTrain;
   });
@@ -211,7 +213,7 @@ void deal_round(Plan& plan, Entries entries, const std::vector<std::int64_t>& ho
 void deal_pool(Plan& plan, const Entries& pool, bool by_type, Purpose purpose) {
   std::vector<std::int64_t> everybody(plan.clients());
   for (std::int64_t c = 0; c < plan.clients(); ++c) everybody[c] = c;
-  const bool dealt = plan.options.deal && plan.options.protocol != "published-code";
+  const bool dealt = plan.options.deal && plan.options.protocol != config::Protocol::kPublishedCode;
   auto give = [&](const Entries& entries, const std::vector<std::int64_t>& holders, std::int64_t key) {
     if (dealt) return deal_round(plan, entries, holders, purpose, key);
     for (std::int64_t holder : holders)
@@ -247,11 +249,11 @@ void deal(Plan& plan) {
       plan.holdings[plan.catalogue[entry].client].push_back(entry);
     return;
   }
-  const bool chronological = plan.options.protocol == "chronological";
+  const bool chronological = plan.options.protocol == config::Protocol::kChronological;
   const bool several = std::any_of(plan.catalogue.begin(), plan.catalogue.end(), [](const CatalogueEntry& entry) {
     return entry.type == RawSequence::kSeveralTypes;
   });
-  const bool by_type = plan.options.partition == "heterogeneous" && !several;
+  const bool by_type = plan.options.partition == config::Partition::kHeterogeneous && !several;
   for (Split role : {kTrain, kValidation, kTest}) {
     Entries pool;
     for (std::uint32_t i = 0; i < plan.catalogue.size(); ++i)
@@ -266,7 +268,7 @@ void deal(Plan& plan) {
 
 std::vector<int> Plan::types_of(std::int64_t client) const {
   const auto count = static_cast<std::int64_t>(kept_types.size());
-  if (options.partition != "heterogeneous" || one_file_a_client() || options.types_per_client >= count)
+  if (options.partition != config::Partition::kHeterogeneous || one_file_a_client() || options.types_per_client >= count)
     return kept_types;
   std::vector<int> types;
   for (std::int64_t j = 0; j < options.types_per_client; ++j)
@@ -312,8 +314,9 @@ Plan make_plan(const config::Data& options, double window, std::uint64_t seed) {
   plan.seed = seed;
   plan.origin = options.drop ? options.drop_before : 0.0;
   plan.sources = list_sources(options);
-  const bool chronological = options.protocol == "chronological";
-  plan.clock.elapsed = options.clock == "elapsed" || (options.clock == "auto" && chronological);
+  const bool chronological = options.protocol == config::Protocol::kChronological;
+  plan.clock.elapsed =
+      options.clock == config::Clock::kElapsed || (options.clock == config::Clock::kAuto && chronological);
   plan.clock.window = window;
   if (plan.one_file_a_client()) return plan;
 
@@ -358,8 +361,9 @@ LocalExtents local_extents(const Plan& plan, std::span<const std::int64_t> owned
     for (const Source& source : plan.sources)
       read_source(
           {config::expand_client(source.path, client), config::expand_client(source.windows, client), source.role},
-          plan.options,
-          [&](RawSequence& raw) { extend(extents, raw, source.role, plan.options.protocol == "chronological"); });
+          plan.options, [&](RawSequence& raw) {
+            extend(extents, raw, source.role, plan.options.protocol == config::Protocol::kChronological);
+          });
   return extents;
 }
 
@@ -375,18 +379,18 @@ void finish_plan(Plan& plan, const LocalExtents& all) {
   if (plan.kept_types.empty()) throw UserError("data.leave_out_types leaves no type of event: keep at least one");
   const double length = plan.clock.elapsed ? all.longest : all.end - all.start;
   if (!(length > 0))
-    throw UserError(
-        fmt::format("{}{}: no time passes in the {} data ({} kept types): give sequences with events at different "
-                    "times, or a windows table (data.windows)",
-                    plan.sources.front().path, plan.sources.size() > 1 ? ", ..." : "",
-                    plan.options.protocol == "chronological" ? "whole" : "training", plan.kept_types.size()));
+    throw UserError(fmt::format(
+        "{}{}: no time passes in the {} data ({} kept types): give sequences with events at different "
+        "times, or a windows table (data.windows)",
+        plan.sources.front().path, plan.sources.size() > 1 ? ", ..." : "",
+        plan.options.protocol == config::Protocol::kChronological ? "whole" : "training", plan.kept_types.size()));
   if (!(length > kShortest && length < kLongest))
-    throw UserError(
-        fmt::format("{}{}: the {} data last {:.3g} {}, {}: give the times in another unit, or leave out those that are "
-                    "no times",
-                    plan.sources.front().path, plan.sources.size() > 1 ? ", ..." : "",
-                    plan.options.protocol == "chronological" ? "whole" : "training", length, plan.options.time_unit,
-                    length < 1 ? "too short for rates to be numbers" : "too long for rates to be numbers"));
+    throw UserError(fmt::format(
+        "{}{}: the {} data last {:.3g} {}, {}: give the times in another unit, or leave out those that are "
+        "no times",
+        plan.sources.front().path, plan.sources.size() > 1 ? ", ..." : "",
+        plan.options.protocol == config::Protocol::kChronological ? "whole" : "training", length,
+        plan.options.time_unit, length < 1 ? "too short for rates to be numbers" : "too long for rates to be numbers"));
   plan.clock.origin = plan.clock.elapsed ? 0.0 : all.start;
   plan.clock.scale = plan.clock.window / length;
   plan.window = {all.start, all.end};

@@ -134,9 +134,9 @@ void add_event(Realisation& realisation, const MarkedEvent& event, bool tied, co
 RealisationRules realisation_rules(const Plan& plan, const config::Model& model) {
   assert(plan.finished);
   RealisationRules rules;
-  rules.pooled = plan.options.realisation == "pooled";
-  rules.unit_exposure = plan.options.protocol == "published-code";
-  rules.superposed = plan.options.protocol == "population";
+  rules.pooled = plan.options.realisation == config::Realisation::kPooled;
+  rules.unit_exposure = plan.options.protocol == config::Protocol::kPublishedCode;
+  rules.superposed = plan.options.protocol == config::Protocol::kPopulation;
   rules.clock = plan.clock;
   rules.nodes = model.quadrature_nodes;
   rules.inducing = model.inducing;

@@ -3,17 +3,17 @@
 
 #include <vector>
 
+#include "config/words.hpp"
 #include "data/client_data.hpp"
 
 namespace fedpp::data {
 
 inline constexpr int kFewestTrainingEvents = 5;
 
-/// Where the windows of training, validation and test meet: half-way between neighbouring events, at the last event of
-/// the earlier window, or after shares of the observed time.
-enum class SplitAt { kHalfway, kEvent, kTime };
+using config::SplitAt;
 
-/// Cuts a sequence: the first 60 % train, the next 20 % validate, the last 20 % test, of its events or, with kTime, of
+/// Cuts a sequence where data.split_at says: half-way between neighbouring events (kAuto, too), at the last event of the
+/// earlier window, or after shares of the observed time. The first 60 % train, the next 20 % validate, the last 20 % test, of its events or, with kTime, of
 /// its observed time. Without a windows table the first event is conditioned on (counted nowhere) and the sequence is
 /// observed from it to its last event; with one, all events within the windows count. Shares of events are rounded down
 /// for training and for training with validation; events at equal times stay together, in the earlier part.

@@ -41,8 +41,8 @@ double burst_size(const ClientData& client, const Clock& clock, int bins) {
 }
 
 double tempering(const ClientData& client, const Clock& clock, const config::Model& model) {
-  if (model.tempering == "fixed") return model.temperature;
-  if (model.tempering != "dispersion") return 1.0;
+  if (model.tempering == config::Tempering::kFixed) return model.temperature;
+  if (model.tempering != config::Tempering::kDispersion) return 1.0;
   const double burst = burst_size(client, clock);
   if (std::isnan(burst)) return 1.0;
   const auto lists =

@@ -1,40 +1,10 @@
 #include "evaluation/score.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cmath>
-#include <utility>
-
-#include "config/error.hpp"
 
 namespace fedpp::evaluation {
-namespace {
-
-constexpr std::array<std::pair<Protocol, std::string_view>, 3> kProtocols{
-    {{Protocol::kChronological, "chronological"},
-     {Protocol::kPopulation, "population"},
-     {Protocol::kPublishedCode, "published-code"}}};
-
-}  // namespace
-
-Protocol protocol_from_name(std::string_view name) {
-  for (const auto& [protocol, known] : kProtocols) {
-    if (known == name) return protocol;
-  }
-  throw UserError(
-      fmt::format("data.protocol = '{}' is unknown: choose chronological, population or published-code.", name));
-}
-
-std::string_view protocol_name(Protocol protocol) {
-  for (const auto& [known, name] : kProtocols) {
-    if (known == protocol) return name;
-  }
-  assert(false);
-  return {};
-}
 
 Score& Score::operator+=(const Score& other) {
   headline += other.headline;

@@ -5,20 +5,14 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
+#include "config/words.hpp"
 #include "data/client_data.hpp"
 
 namespace fedpp::evaluation {
 
-/// The three protocols of spec 3.3; they are never mixed in one table.
-enum class Protocol { kChronological, kPopulation, kPublishedCode };
-
-/// "chronological", "population", "published-code"; UserError otherwise.
-Protocol protocol_from_name(std::string_view name);
-std::string_view protocol_name(Protocol protocol);
+using config::Protocol;
 
 /// Log-likelihood sums (nats, before the division by events) and the number of events they are over.
 struct Score {

@@ -14,17 +14,6 @@ namespace {
 
 nlohmann::json number(double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr); }
 
-/// On how many clients with test events `ours` has the higher headline.
-int clients_above(const ModelScores& ours, const ModelScores& other) {
-  assert(ours.clients.size() == other.clients.size());
-  int above = 0;
-  for (std::size_t c = 0; c < ours.clients.size(); ++c) {
-    assert(ours.clients[c].client == other.clients[c].client);
-    above += ours.clients[c].score.headline > other.clients[c].score.headline ? 1 : 0;
-  }
-  return above;
-}
-
 /// The model from index `first` on with the highest finite headline.
 std::optional<std::size_t> best_from(const ScoreTable& table, std::size_t first) {
   std::optional<std::size_t> best;
@@ -37,11 +26,12 @@ std::optional<std::size_t> best_from(const ScoreTable& table, std::size_t first)
 }
 
 nlohmann::json to_json(const Verdict& verdict) {
-  return {{"outcome", verdict.outcome},
+  const auto& paired = verdict.paired;
+  return {{"outcome", paired.outcome()},
           {"rival", verdict.rival},
-          {"difference", number(verdict.difference)},
-          {"standard_error", number(verdict.standard_error)},
-          {"clients", verdict.clients},
+          {"difference", number(paired.difference)},
+          {"standard_error", number(paired.standard_error)},
+          {"clients", paired.clients},
           {"text", verdict.text}};
 }
 
@@ -66,10 +56,9 @@ std::optional<std::size_t> winner(const ScoreTable& table) { return best_from(ta
 Verdict verdict(const ScoreTable& table) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   const ModelScores& ours = table.models.at(0);
-  const Score sum = total(ours.clients);
-  Verdict v{"none", "", kUnknown, kUnknown, 0, ""};
+  Verdict v{"", {kUnknown, kUnknown, 0, 0}, ""};
   const auto rival = best_from(table, 1);
-  if (!std::isfinite(sum.headline_per_event())) {
+  if (!std::isfinite(total(ours.clients).headline_per_event())) {
     v.text = fmt::format("{} has no finite score: nothing can be said of it.", ours.name);
     return v;
   }
@@ -79,27 +68,8 @@ Verdict verdict(const ScoreTable& table) {
   }
   const ModelScores& other = table.models[*rival];
   v.rival = other.name;
-  v.difference = sum.headline_per_event() - total(other.clients).headline_per_event();
-  double squares = 0;
-  for (std::size_t c = 0; c < ours.clients.size(); ++c) {
-    const Score &a = ours.clients[c].score, &b = other.clients[c].score;
-    if (a.events == 0 && a.headline == 0) continue;  // nothing to score, or left out
-    const double residual = a.headline - b.headline - v.difference * a.events;
-    squares += residual * residual;
-    ++v.clients;
-  }
-  if (v.clients < 2) {
-    v.text = fmt::format("{} scores {:.4f} {} {}, the best trivial model; one client alone gives no standard error.",
-                         ours.name, std::abs(v.difference), v.difference < 0 ? "less than" : "more than", v.rival);
-    return v;
-  }
-  v.standard_error = std::sqrt(squares * v.clients / (v.clients - 1.0)) / sum.events;
-  const bool tie = std::abs(v.difference) <= 2 * v.standard_error;
-  v.outcome = tie ? "tie" : v.difference > 0 ? "above" : "below";
-  v.text =
-      fmt::format("{} {} {}, the best trivial model: {:+.4f}, {} two paired standard errors over {} clients ({:.4f}).",
-                  ours.name, tie ? "ties with" : "is " + v.outcome, v.rival, v.difference, tie ? "within" : "beyond",
-                  v.clients, 2 * v.standard_error);
+  v.paired = paired_difference(ours.clients, other.clients);
+  v.text = sentence(v.paired, ours.name, other.name + ", the best trivial model");
   return v;
 }
 
@@ -110,7 +80,7 @@ std::string to_text(const ScoreTable& table) {
   for (const ModelScores& model : table.models) width = std::max(width, model.name.size());
 
   std::string text = fmt::format("Test log-likelihood per event, protocol {}, unit of time: {} ({}, {})\n",
-                                 protocol_name(table.protocol), table.unit,
+                                 config::word(table.protocol), table.unit,
                                  config::counted(std::llround(total(ours.clients).events), "event"),
                                  config::counted(static_cast<std::int64_t>(ours.clients.size()), "client"));
   const std::string rule = fmt::format("  {:-<{}}\n", "", width + 48);
@@ -121,7 +91,9 @@ std::string to_text(const ScoreTable& table) {
   for (std::size_t m = 0; m < table.models.size(); ++m) {
     const ModelScores& model = table.models[m];
     const Score sum = total(model.clients);
-    const std::string above = m == 0 ? "" : fmt::format("{} of {}", clients_above(ours, model), ours.clients.size());
+    const std::string above =
+        m == 0 ? ""
+               : fmt::format("{} of {}", paired_difference(ours.clients, model.clients).above, ours.clients.size());
     text += fmt::format("  {:<{}}  {:>10.4f}  {:>10.4f}  {:>21}{}\n", model.name, width, sum.headline_per_event(),
                         sum.plug_in_per_event(), above, m == best ? "  <- best" : "");
   }
@@ -139,7 +111,8 @@ nlohmann::json to_json(const ScoreTable& table) {
       clients.push_back({{"client", client.client},
                          {"headline", number(client.score.headline_per_event())},
                          {"plug_in", number(client.score.plug_in_per_event())},
-                         {"events", client.score.events}});
+                         {"events", client.score.events},
+                         {"log_likelihood", number(client.score.headline)}});
     }
     const Score sum = total(model.clients);
     models.push_back({{"name", model.name},
@@ -147,7 +120,7 @@ nlohmann::json to_json(const ScoreTable& table) {
                       {"plug_in", number(sum.plug_in_per_event())},
                       {"per_client", std::move(clients)}});
   }
-  nlohmann::json json = {{"protocol", protocol_name(table.protocol)},
+  nlohmann::json json = {{"protocol", config::word(table.protocol)},
                          {"unit", table.unit},
                          {"events", total(table.models.at(0).clients).events},
                          {"winner", best ? nlohmann::json(table.models[*best].name) : nlohmann::json(nullptr)},

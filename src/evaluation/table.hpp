@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "evaluation/paired_difference.hpp"
 #include "evaluation/score.hpp"
 
 namespace fedpp::evaluation {
@@ -32,16 +33,11 @@ ScoreTable without(ScoreTable table, const std::vector<std::int64_t>& clients);
 /// Index of the model with the highest headline score over all clients' events; only finite scores can win.
 std::optional<std::size_t> winner(const ScoreTable& table);
 
-/// Ours against the trivial model with the highest headline. The difference is D = sum_c d_c / sum_c n_c, d_c a
-/// client's difference of sums and n_c its events; its paired standard error, clients being the draws,
-/// sqrt(C / (C - 1) sum_c (d_c - D n_c)^2) / sum_c n_c, which is sd / sqrt(C) where all have as many events.
+/// Ours against the trivial model with the highest headline.
 struct Verdict {
-  std::string
-      outcome;  ///< "above" or "below" beyond two standard errors, "tie" within; "none" where nothing can be said
-  std::string rival;
-  double difference, standard_error;  ///< per test event; NaN where there is none
-  int clients;                        ///< C: with something to score
-  std::string text;                   ///< a sentence
+  std::string rival;        ///< "" where nothing can be said
+  PairedDifference paired;  ///< of ours from the rival
+  std::string text;         ///< a sentence
 };
 Verdict verdict(const ScoreTable& table);
 
@@ -50,8 +46,9 @@ Verdict verdict(const ScoreTable& table);
 std::string to_text(const ScoreTable& table);
 
 /// {protocol, unit, events, winner, verdict: {outcome, rival, difference, standard_error, clients, text},
-/// models: [{name, headline, plug_in, per_client: [{client, headline, plug_in, events}]}]}, scores per test event; a
-/// client without test events, or left out, has null. Without trivial models there is no verdict.
+/// models: [{name, headline, plug_in, per_client: [{client, headline, plug_in, events, log_likelihood}]}]}, scores per
+/// test event; a client without test events, or left out, has null; log_likelihood is the headline's sum in nats, of
+/// windows without events, too. Without trivial models there is no verdict.
 nlohmann::json to_json(const ScoreTable& table);
 
 }  // namespace fedpp::evaluation

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <string>
 
-#include "config/error.hpp"
 #include "federation/mmd_barycentre.hpp"
 
 namespace fedpp::federation {
@@ -27,25 +26,19 @@ double sd_of(double variance, std::size_t parameter, mpi::FixedPoint format) {
 }
 
 /// The largest term of an upload in the sums of its rule; mmd starts at kl.
-double largest_term(Rule rule, const Gaussian& theta, const Weighted& w) {
+double largest_term(Divergence rule, const Gaussian& theta, const Weighted& w) {
   double largest = 0;
   for (std::size_t p = 0; p < theta.mean.size(); ++p) {
-    const double deviation = rule == Rule::kl || rule == Rule::mmd ? w.upload.mean[p] - theta.mean[p] : 0.0;
-    const double spread = rule == Rule::w2 ? w.upload.sd[p] : w.upload.sd[p] * w.upload.sd[p] + deviation * deviation;
+    const double deviation =
+        rule == Divergence::kKl || rule == Divergence::kMmd ? w.upload.mean[p] - theta.mean[p] : 0.0;
+    const double spread =
+        rule == Divergence::kW2 ? w.upload.sd[p] : w.upload.sd[p] * w.upload.sd[p] + deviation * deviation;
     largest = std::max({largest, std::fabs(w.upload.mean[p]), spread});
   }
   return w.alpha * largest;
 }
 
 }  // namespace
-
-Rule rule_from(std::string_view name) {
-  if (name == "kl") return Rule::kl;
-  if (name == "w2") return Rule::w2;
-  if (name == "fedavg") return Rule::fedavg;
-  if (name == "mmd") return Rule::mmd;
-  throw UserError(fmt::format("aggregation.divergence = '{}': choose kl, w2, fedavg or mmd", name));
-}
 
 Gaussian Aggregator::kl(const AcceptedUploads& uploads, const Gaussian& theta, mpi::FixedPoint format) const {
   const std::size_t parameters = theta.mean.size();
@@ -115,7 +108,7 @@ Gaussian Aggregator::fedavg(const AcceptedUploads& uploads, std::size_t paramete
 
 Aggregation Aggregator::aggregate(const Gaussian& theta, std::span<const Upload> uploads) const {
   AcceptedUploads accepted(sums_, uploads, theta.mean.size());
-  const bool one_word = options_.rule != Rule::mmd && options_.estimator == Estimator::kMean;
+  const bool one_word = options_.rule != Divergence::kMmd && options_.estimator == Estimator::kMean;
   accepted.reject_beyond(one_word ? options_.format : mpi::FixedPoint::two_words(),
                          [&](const Weighted& w) { return largest_term(options_.rule, theta, w); });
   if (accepted.count() > 0) return barycentre(theta, accepted);
@@ -134,21 +127,24 @@ Aggregation Aggregator::barycentre(const Gaussian& theta, const AcceptedUploads&
   result.rejected = accepted.rejected();
   result.bandwidth = options_.bandwidth;
   if (options_.estimator != Estimator::kMean) {
-    assert(options_.rule != Rule::mmd);
+    assert(options_.rule != Divergence::kMmd);
     result.theta = robust_barycentre(sums_, accepted, parameters, options_.rule, options_.estimator, options_.trim);
     return result;
   }
   switch (options_.rule) {
-    case Rule::kl:
+    case Divergence::kAuto:
+      assert(false);  // config::settle() has said which
+      break;
+    case Divergence::kKl:
       result.theta = kl(accepted, theta, options_.format);
       break;
-    case Rule::w2:
+    case Divergence::kW2:
       result.theta = w2(accepted, parameters);
       break;
-    case Rule::fedavg:
+    case Divergence::kFedavg:
       result.theta = fedavg(accepted, parameters);
       break;
-    case Rule::mmd: {
+    case Divergence::kMmd: {
       const Gaussian start = kl(accepted, theta, mpi::FixedPoint::two_words());
       if (result.bandwidth <= 0) result.bandwidth = median_bandwidth(accepted, start.mean);
       auto barycentre = mmd_barycentre(accepted, start, result.bandwidth);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "federation/accepted_uploads.hpp"
@@ -12,13 +11,8 @@
 
 namespace fedpp::federation {
 
-enum class Rule { kl, w2, fedavg, mmd };
-
-/// The rule of aggregation.divergence: "kl", "w2", "fedavg", "mmd". Throws UserError for another name.
-Rule rule_from(std::string_view name);
-
 struct AggregatorOptions {
-  Rule rule = Rule::kl;
+  Divergence rule = Divergence::kKl;
   mpi::FixedPoint format = mpi::FixedPoint::one_word(40);  ///< of the uploads' sums; mmd always takes two words
   double bandwidth = 0;                                    ///< d of mmd; 0: from the uploads (median_bandwidth)
   Estimator estimator = Estimator::kMean;                  ///< what stands for the mean over clients; not with mmd

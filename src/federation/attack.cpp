@@ -14,16 +14,16 @@ std::vector<std::int64_t> hostile_clients(const config::Config& config) {
 model::WeightPosterior tampered(const config::Config& config, const model::WeightPosterior& upload,
                                 const model::WeightPosterior& theta, std::int64_t client, std::int64_t round) {
   const auto& attack = config.attack;
-  if (attack.kind == "replaced-events") return upload;
+  if (attack.kind == config::AttackKind::kReplacedEvents) return upload;
   auto sent = upload;
   for (std::size_t p = 0; p < sent.mean.size(); ++p) {
-    if (attack.kind == "noise") {
+    if (attack.kind == config::AttackKind::kNoise) {
       const auto block = gpu::Philox::block({{static_cast<std::uint32_t>(p), static_cast<std::uint32_t>(client),
                                               static_cast<std::uint32_t>(round), kDrawTampered}},
                                             gpu::Philox::key(static_cast<std::uint64_t>(config.federation.seed)));
       sent.mean[p] += attack.strength * theta.sd[p] * gpu::Philox::normals(block).first;
     } else {
-      const double factor = attack.kind == "scaled" ? attack.strength : -attack.strength;
+      const double factor = attack.kind == config::AttackKind::kScaled ? attack.strength : -attack.strength;
       sent.mean[p] = theta.mean[p] + factor * (upload.mean[p] - theta.mean[p]);
     }
   }

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <iterator>
 
 #include "config/error.hpp"
+#include "federation/data_checksum.hpp"
 
 namespace fedpp::federation {
 
@@ -90,14 +90,7 @@ void expect_all(const io::Group& group, const std::string& name, const std::vect
 }
 
 std::int64_t training_checksum(const data::ClientData& client) {
-  std::vector<double> content;
-  for (const auto& sequence : client.sequences) {
-    const auto& events = sequence.events[data::kTrain];
-    content.push_back(static_cast<double>(events.size()));
-    content.insert(content.end(), events.begin(), events.end());
-    for (const auto& window : sequence.windows[data::kTrain]) content.insert(content.end(), {window.start, window.end});
-  }
-  return static_cast<std::int64_t>(XXH3_64bits(content.data(), content.size() * sizeof(double)));
+  return static_cast<std::int64_t>(data_checksum(client, data::kTrain));
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ data::Realisation similarity_probe(const Session& session, std::int64_t points) 
 
 ClientGraph::ClientGraph(Session& session)
     : session_(session),
-      similarity_(similarity_from(session.config().aggregation.similarity)),
+      similarity_(session.config().aggregation.similarity),
       probe_(similarity_probe(session, session.config().aggregation.probe_points)) {}
 
 void ClientGraph::send_signatures(const KeptUploads& uploads) {
@@ -179,7 +179,7 @@ Communities ClientGraph::update(const KeptUploads& uploads) {
     }
     const auto similarity = similarities(signatures);
     const structural_entropy::WeightedGraph graph(similarity, signatures.size());
-    if (session_.config().aggregation.scope == "similarity-graph") {
+    if (session_.config().aggregation.scope == config::Scope::kSimilarityGraph) {
       communities.partition.assign(signatures.size(), 0);
       communities.alpha = graph_convolution(graph);
     } else {

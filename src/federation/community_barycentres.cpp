@@ -22,26 +22,26 @@ using Posteriors = std::map<std::int64_t, model::WeightPosterior>;
 struct Terms {
   double first, second;
 };
-Terms terms(Rule rule, double alpha, double r, double delta, double around) {
-  if (rule == Rule::w2) return {alpha * r, alpha * delta};
-  if (rule == Rule::fedavg) return {alpha * r, alpha * (delta * delta)};
+Terms terms(Divergence rule, double alpha, double r, double delta, double around) {
+  if (rule == Divergence::kW2) return {alpha * r, alpha * delta};
+  if (rule == Divergence::kFedavg) return {alpha * r, alpha * (delta * delta)};
   return {alpha * r, alpha * (delta * delta + (r - around) * (r - around))};
 }
 
-model::WeightPosterior barycentre(Rule rule, const mpi::ExactSums& totals, std::size_t first, const Gaussian& around,
-                                  std::int64_t client) {
+model::WeightPosterior barycentre(Divergence rule, const mpi::ExactSums& totals, std::size_t first,
+                                  const Gaussian& around, std::int64_t client) {
   const std::size_t parameters = around.mean.size();
   model::WeightPosterior result{std::vector<double>(parameters), std::vector<double>(parameters)};
   for (std::size_t p = 0; p < parameters; ++p) {
     result.mean[p] = totals.value(first + p);
     double spread = totals.value(first + parameters + p);
-    if (rule == Rule::kl) spread -= (result.mean[p] - around.mean[p]) * (result.mean[p] - around.mean[p]);
+    if (rule == Divergence::kKl) spread -= (result.mean[p] - around.mean[p]) * (result.mean[p] - around.mean[p]);
     if (!(spread > 0))
       throw mpi::Error(
           fmt::format("aggregation: the spread of weight {} in client {}'s community is below the resolution of the "
                       "sums, 2^-64: a larger training.prior_weight keeps posteriors from losing their spread",
                       p, client));
-    result.sd[p] = rule == Rule::w2 ? spread : std::sqrt(spread);
+    result.sd[p] = rule == Divergence::kW2 ? spread : std::sqrt(spread);
   }
   return result;
 }
@@ -57,7 +57,7 @@ std::vector<std::size_t> by_owner(const Communities& communities, const Owner& o
 }
 
 Posteriors scattered(mpi::Communicator& world, const Owner& owner, const Communities& communities,
-                     const KeptUploads& uploads, const Gaussian& around, Rule rule) {
+                     const KeptUploads& uploads, const Gaussian& around, Divergence rule) {
   // As many clients as the graph has add to a sum, not a round's participants, for whom an upload was accepted: two
   // words have room for all. kl's deviations from `around` may be large beside a community's spread, too.
   const auto format = mpi::FixedPoint::two_words();
@@ -131,7 +131,7 @@ Posteriors one_by_one(mpi::Communicator& world, const Owner& owner, const Commun
 
 Posteriors community_barycentres(mpi::Communicator& world, const Owner& owner, const Communities& communities,
                                  const KeptUploads& uploads, const Gaussian& around, const AggregatorOptions& options) {
-  if (options.rule == Rule::mmd) return one_by_one(world, owner, communities, uploads, around, options);
+  if (options.rule == Divergence::kMmd) return one_by_one(world, owner, communities, uploads, around, options);
   return scattered(world, owner, communities, uploads, around, options.rule);
 }
 

@@ -14,11 +14,11 @@ namespace fedpp::federation {
 
 namespace {
 
-/// `schedule`: training.schedule as it is now; the only one that looks at the last round is "cosine".
-bool is_binding(std::string_view section, std::string_view key, std::string_view schedule) {
+/// `schedule`: training.schedule as it is now; the only one that looks at the last round is the cosine.
+bool is_binding(std::string_view section, std::string_view key, config::Schedule schedule) {
   constexpr std::array<std::string_view, 3> free_sections{"evaluation", "output", "backend"};
   if (section == "data" && key == "time_origin") return false;  // for axes
-  if (section == "federation" && key == "rounds") return schedule == "cosine";
+  if (section == "federation" && key == "rounds") return schedule == config::Schedule::kCosine;
   return std::find(free_sections.begin(), free_sections.end(), section) == free_sections.end();
 }
 
@@ -46,7 +46,8 @@ std::vector<ConfigurationChange> changes_since(const std::string& archived, cons
   const auto then = nlohmann::ordered_json::parse(archived);
   const auto now = config::to_json(config), defaults = config::to_json(config::Config{});
   config::Config early = config;  // earlier versions kept "auto" where settle() now says what it means
-  early.data.clock = early.data.split_at = "auto";
+  early.data.clock = config::Clock::kAuto;
+  early.data.split_at = config::SplitAt::kAuto;
   config::settle(early);
   const auto settled = config::to_json(early);
   std::vector<ConfigurationChange> changes;

@@ -145,7 +145,7 @@ Rates calibrate(Session& session, ValidationWindows& windows) {
 }  // namespace
 
 int run_estimate(const config::Config& config, mpi::Communicator& world) {
-  const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
+  const gpu::Runtime runtime(world.node_rank(), config::word(config.backend.dense));
   std::optional<Session> session;
   const double load = world.max(seconds_of([&] { session.emplace(config, world); }), "estimate");
 

@@ -172,11 +172,11 @@ void write_in_order(Session& session, const std::string& path, const std::string
 
 void check_forecast(const Session& session, const ForecastRequest& request) {
   const auto& config = session.config();
-  if (config.data.protocol != "chronological")
+  if (config.data.protocol != config::Protocol::kChronological)
     throw UserError(fmt::format(
         "data.protocol = \"{}\": it scores streams laid over each other; the next event of a sequence is predicted "
         "under \"chronological\" only: train with that protocol",
-        config.data.protocol));
+        config::word(config.data.protocol)));
   if (!request.futures.empty() && config.model.type_embedding > 0)
     throw UserError(fmt::format(
         "model.type_embedding = {}: the encoder reads types, but the model draws times without types, so futures "

@@ -55,9 +55,9 @@ std::map<std::int64_t, double> move_to_starts(Session& session, ValidationWindow
                                               const std::vector<model::Client*>& participants,
                                               const model::Priors& priors, std::int64_t round) {
   const auto& config = session.config();
-  const bool optimised = config.federation.client_start == "optimised";
+  const bool optimised = config.federation.client_start == config::ClientStart::kOptimised;
   std::map<std::int64_t, double> lambdas;
-  if (!optimised && config.federation.client_start != "mix") return lambdas;
+  if (!optimised && config.federation.client_start != config::ClientStart::kMix) return lambdas;
   for (const auto* client : participants)
     if (client->state.started) lambdas[client->id] = optimised ? 1.0 : config.federation.mix_lambda;
   if (optimised) {

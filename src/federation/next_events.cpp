@@ -134,9 +134,9 @@ std::vector<evaluation::NextEvent> NextEventReader::after(const std::vector<GapS
 
 namespace {
 
-constexpr std::size_t kSums = 1 + 2 * kPredictors.size();  // of a client and split: steps, then squares and absolutes
+constexpr std::size_t kClientSums = 1 + 2 * kPredictors.size();  // of a client and split: steps, then squares and absolutes
 
-/// [held-out split][kSums] of one client.
+/// [held-out split][kClientSums] of one client.
 std::vector<double> error_sums(const Session& session, const OwnedClient& client, const model::Priors& theta,
                                const evaluation::GapGrid& grid) {
   const auto& clock = session.plan().clock;
@@ -171,7 +171,7 @@ evaluation::GapTable next_event_errors(Session& session, const model::Priors& th
   std::vector<double> mine;
   mpi::together(session.world(), [&] {
     for (const auto& client : session.owned()) {
-      std::vector<double> sums(kHeldOut.size() * kSums, 0.0);
+      std::vector<double> sums(kHeldOut.size() * kClientSums, 0.0);
       try {
         sums = error_sums(session, client, theta, grid);
       } catch (const model::PredictionError&) {  // TestResult::unscored names it
@@ -179,13 +179,13 @@ evaluation::GapTable next_event_errors(Session& session, const model::Priors& th
       mine.insert(mine.end(), sums.begin(), sums.end());
     }
   });
-  const auto all = session.share(mine, kHeldOut.size() * kSums, "scores");
+  const auto all = session.share(mine, kHeldOut.size() * kClientSums, "scores");
   evaluation::GapTable table;
   table.unit = session.config().data.time_unit;
   table.horizon = grid.horizon() / session.plan().clock.scale;
   for (const auto* name : kPredictors) table.rows.push_back({name, {}});
   for (std::size_t at = 0; at < all.size();)
-    for (std::size_t split = 0; split < kHeldOut.size(); ++split, at += kSums) {
+    for (std::size_t split = 0; split < kHeldOut.size(); ++split, at += kClientSums) {
       table.events[split] += all[at];
       for (std::size_t p = 0; p < kPredictors.size(); ++p) {
         table.rows[p].errors[split].squares += all[at + 1 + 2 * p];

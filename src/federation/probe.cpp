@@ -53,16 +53,16 @@ Answer aggregate(const ProbeInput& in) {
   Answer answer;
   // Two words: any magnitude. The mean that the kl variance is centred on is w2's, as after a first round.
   Gaussian theta{std::vector<double>(p, 0.0), std::vector<double>(p, 1.0)};
-  for (const auto& [rule, name] :
-       {std::pair{Rule::w2, "w2"}, {Rule::kl, "kl"}, {Rule::fedavg, "fedavg"}, {Rule::mmd, "mmd"}}) {
+  for (const auto rule : {Divergence::kW2, Divergence::kKl, Divergence::kFedavg, Divergence::kMmd}) {
+    const std::string name(config::word(rule));
     const Aggregation result =
         Aggregator({rule, mpi::FixedPoint::two_words(), bandwidth}, sums).aggregate(theta, uploads);
     for (const auto& refused : result.rejected)
       in.reject("r",
                 fmt::format("and its weights: row {} is no upload for {}: {}", refused.client, name, refused.reason));
-    if (rule == Rule::w2) theta = result.theta;
-    answer.emplace_back(std::string(name) + "_mean", result.theta.mean);
-    answer.emplace_back(std::string(name) + "_sd", result.theta.sd);
+    if (rule == Divergence::kW2) theta = result.theta;
+    answer.emplace_back(name + "_mean", result.theta.mean);
+    answer.emplace_back(name + "_sd", result.theta.sd);
   }
   return answer;
 }

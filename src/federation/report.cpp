@@ -11,6 +11,7 @@
 #include "config/error.hpp"
 #include "config/version.hpp"
 #include "data/summary.hpp"
+#include "federation/data_checksum.hpp"
 #include "federation/futures.hpp"
 #include "federation/machines_fault.hpp"
 #include "federation/next_events.hpp"
@@ -43,7 +44,7 @@ nlohmann::ordered_json names_of(const data::Plan& plan) {
 
 /// Collective. The graph of the uploads that count after the last round; none where clients share one prior.
 Communities last_graph(Session& session, const RunState& state) {
-  if (session.config().aggregation.scope == "global") return {};
+  if (session.config().aggregation.scope == config::Scope::kGlobal) return {};
   const auto uploads =
       session.world().allreduce(static_cast<std::int64_t>(state.uploads.size()), mpi::Op::sum, "metrics");
   return uploads > 0 ? ClientGraph(session).update(state.uploads) : Communities{};
@@ -68,7 +69,8 @@ bool scores_training_data(const config::Data& data) {
 
 std::string describe_attack(const Session& session) {
   const auto hostile = static_cast<std::int64_t>(session.hostile().size());
-  return fmt::format("[attack] {}: {} of {} hostile; scores are of the others", session.config().attack.kind, hostile,
+  return fmt::format("[attack] {}: {} of {} hostile; scores are of the others",
+                     config::word(session.config().attack.kind), hostile,
                      counted(session.clients(), "client") + (hostile == 1 ? " is" : " are"));
 }
 
@@ -95,15 +97,17 @@ std::string describe(Session& session) {
   events = world.allreduce(events, mpi::Op::sum, "metrics");
   columns = world.allreduce(columns, mpi::Op::sum, "metrics");
   const auto& c = session.config();
+  const auto barycentre = c.aggregation.divergence;
   std::string text = fmt::format(
       "fedpp {} ({}{}), {}, {}\n{}, {}, {}; {} {} realisations, {} for training\n"
       "model {} (P = {}), M = {}; prior term: {}, barycentre: {}",
       version(), git_revision(), git_dirty() ? ", changed" : "", counted(world.size(), "rank"),
       gpu::backend_description(), counted(session.clients(), "client"), counted(sequences, "sequence"),
-      counted(events, "event"), c.data.protocol, c.data.realisation, counted(columns, "point"), c.model.encoder,
-      session.parameters(), c.model.inducing,
-      c.aggregation.divergence == "fedavg" ? "kl" : c.aggregation.divergence,  // averaging has no divergence of its own
-      c.federation.mode == "local" ? "none (local only)" : c.aggregation.divergence);
+      counted(events, "event"), config::word(c.data.protocol), config::word(c.data.realisation),
+      counted(columns, "point"), config::word(c.model.encoder), session.parameters(), c.model.inducing,
+      // Averaging has no divergence of its own.
+      config::word(barycentre == config::Divergence::kFedavg ? config::Divergence::kKl : barycentre),
+      c.federation.mode == config::Mode::kLocal ? "none (local only)" : config::word(barycentre));
   if (!session.hostile().empty()) text += "\n" + describe_attack(session);
   const auto& out = session.left_out();
   const auto left_out = [](std::int64_t count, const std::string& noun, const std::string& which) {
@@ -128,12 +132,12 @@ Scores score_states(Session& session, const RunState& state, bool best) {
   for (const auto& client : session.owned()) last.push_back(client.model.state);
   const auto& theta = select_state(session, state, best);
   const TestResult result = test_scores(session, theta);
-  const bool local = session.config().federation.mode == "local";
-  const auto& mode = session.config().federation.mode;
-  const std::string ours = mode == "federated"        ? "fedpp"
-                           : !local                   ? mode
-                           : state.prior_from.empty() ? "local only"
-                                                      : "adapted";
+  const auto mode = session.config().federation.mode;
+  const bool local = mode == config::Mode::kLocal;
+  const std::string ours = mode == config::Mode::kFederated ? "fedpp"
+                           : !local                         ? std::string(config::word(mode))
+                           : state.prior_from.empty()       ? "local only"
+                                                            : "adapted";
   evaluation::ScoreTable table{session.protocol(), session.config().data.time_unit, {model_scores(ours, result)}};
   if (session.config().evaluation.trivial_models)
     for (auto& model : trivial_models(session)) table.models.push_back(std::move(model));
@@ -155,6 +159,7 @@ Scores score_states(Session& session, const RunState& state, bool best) {
     scores.json["honest"]["hostile_clients"] = session.hostile();
   }
   scores.json["scores"] = evaluation::to_json(table);
+  scores.json["test_data"] = test_data(session);
   scores.unscored = result.unscored;
   if (!result.unscored.empty()) {
     scores.json["unscored_clients"] = result.unscored;
@@ -247,7 +252,7 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
 int run_evaluation(const config::Config& config, const EvaluationRequest& request, mpi::Communicator& world) {
   const std::string path = request.file.empty() ? config.output.directory + "/evaluation.json" : request.file;
   check_result(world, config, path, ".json");
-  const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
+  const gpu::Runtime runtime(world.node_rank(), config::word(config.backend.dense));
   const auto header = read_header(newest_checkpoint_of(config, world), ReadFor::kResults, world);
   Session session(config, world, header.inputs);
   const RunState state = read_checkpoint(session, header, ReadFor::kResults);
@@ -256,6 +261,7 @@ int run_evaluation(const config::Config& config, const EvaluationRequest& reques
     mpi::together(world, [&] {
       if (!world.is_root()) return;
       nlohmann::json json = scores.json;
+      json["config"] = config::to_json(config);
       json["version"] = version();
       json["git"] = git_revision() + std::string(git_dirty() ? "-dirty" : "");
       io::write_json(path, json);
@@ -277,7 +283,7 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
   if (!request.file.empty()) check_result(world, config, request.file, ".h5");
   for (const auto& file : {request.forecast.next_events, request.forecast.futures, request.forecast.futures_summary})
     if (!file.empty()) check_result(world, config, file, ".csv");
-  const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
+  const gpu::Runtime runtime(world.node_rank(), config::word(config.backend.dense));
   const auto header = read_header(newest_checkpoint_of(config, world), ReadFor::kResults, world);
   Session session(config, world, header.inputs);
   std::vector<std::int64_t> clients = request.clients;

@@ -1,24 +1,13 @@
 #include "federation/robust_barycentre.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
-#include <string>
+#include <string_view>
 
-#include "config/error.hpp"
-#include "federation/aggregator.hpp"
 #include "federation/order_statistics.hpp"
 
 namespace fedpp::federation {
 
-Estimator estimator_from(std::string_view name) {
-  if (name == "mean") return Estimator::kMean;
-  if (name == "median") return Estimator::kMedian;
-  if (name == "trimmed-mean") return Estimator::kTrimmedMean;
-  throw UserError(fmt::format("aggregation.estimator = '{}': choose mean, median or trimmed-mean", name));
-}
-
-Gaussian robust_barycentre(Sums& sums, const AcceptedUploads& uploads, std::size_t parameters, Rule rule,
+Gaussian robust_barycentre(Sums& sums, const AcceptedUploads& uploads, std::size_t parameters, Divergence rule,
                            Estimator estimator, double trim) {
   constexpr std::string_view kTraffic = "order statistics";
   const auto estimate = [&](const auto& term) {  // term(upload, p) of each accepted upload -> [P]
@@ -33,11 +22,11 @@ Gaussian robust_barycentre(Sums& sums, const AcceptedUploads& uploads, std::size
   Gaussian theta;
   theta.mean = estimate([](const Upload& upload, std::size_t p) { return upload.mean[p]; });
   theta.sd = estimate([&](const Upload& upload, std::size_t p) {
-    if (rule == Rule::w2) return upload.sd[p];
-    const double deviation = rule == Rule::kl ? upload.mean[p] - theta.mean[p] : 0.0;
+    if (rule == Divergence::kW2) return upload.sd[p];
+    const double deviation = rule == Divergence::kKl ? upload.mean[p] - theta.mean[p] : 0.0;
     return upload.sd[p] * upload.sd[p] + deviation * deviation;
   });
-  if (rule != Rule::w2)
+  if (rule != Divergence::kW2)
     for (double& sd : theta.sd) sd = std::sqrt(sd);
   return theta;
 }

@@ -1,23 +1,18 @@
 // Barycentres that a few hostile or broken uploads cannot move far (spec 2.6).
 #pragma once
 
-#include <string_view>
-
+#include "config/words.hpp"
 #include "federation/accepted_uploads.hpp"
 
 namespace fedpp::federation {
 
-enum class Rule;
-
-enum class Estimator { kMean, kMedian, kTrimmedMean };
-
-/// The estimator of aggregation.estimator. Throws UserError for another name.
-Estimator estimator_from(std::string_view name);
+using config::Divergence;
+using config::Estimator;
 
 /// Collective. The equations of 2.1 for kl, w2 and fedavg with every weighted mean over the clients replaced by their
 /// median or trimmed mean, weight by weight: mu = E[r]; sigma^2 = E[delta^2 + (r - mu)^2] (kl), sigma = E[delta] (w2),
 /// sigma^2 = E[delta^2] (fedavg). The uploads' weights are not used.
-Gaussian robust_barycentre(Sums& sums, const AcceptedUploads& uploads, std::size_t parameters, Rule rule,
+Gaussian robust_barycentre(Sums& sums, const AcceptedUploads& uploads, std::size_t parameters, Divergence rule,
                            Estimator estimator, double trim);
 
 }  // namespace fedpp::federation

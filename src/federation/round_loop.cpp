@@ -39,7 +39,7 @@ class Trainer {
         sums_(world_),
         strategy_(make_strategy(config_.federation)),
         recorder_(session, state, progress, phases) {
-    if (config_.aggregation.scope != "global") personal_.emplace(session_);
+    if (config_.aggregation.scope != config::Scope::kGlobal) personal_.emplace(session_);
   }
 
   /// The round loop. Returns false where a signal ended it early.
@@ -101,7 +101,7 @@ class Trainer {
     options.divergence = divergence();
     options.bandwidth = state_.bandwidth;
     options.schedule = learning_rate_factor(config_.training.schedule, round, config_.federation.rounds);
-    options.overwrite = config_.federation.client_start == "overwrite";
+    options.overwrite = config_.federation.client_start == config::ClientStart::kOverwrite;
     options.workspace_mb = config_.backend.workspace_mb;
     LocalWork work{state_.theta, session_.initial_prior(), options, session_.seed(), round, &kept_};
     if (strategy_->downloads_uploads()) {
@@ -122,15 +122,15 @@ class Trainer {
   }
 
   gpu::Divergence divergence() const {
-    if (config_.aggregation.divergence == "w2") return gpu::Divergence::kW2;
-    if (config_.aggregation.divergence == "mmd") return gpu::Divergence::kMmd;
+    if (config_.aggregation.divergence == config::Divergence::kW2) return gpu::Divergence::kW2;
+    if (config_.aggregation.divergence == config::Divergence::kMmd) return gpu::Divergence::kMmd;
     return gpu::Divergence::kKl;
   }
 
   AggregatorOptions aggregator_options() const {
-    return {rule_from(config_.aggregation.divergence),
+    return {config_.aggregation.divergence,
             mpi::FixedPoint::one_word(static_cast<int>(config_.aggregation.fraction_bits)),
-            config_.aggregation.mmd_bandwidth, estimator_from(config_.aggregation.estimator), config_.aggregation.trim};
+            config_.aggregation.mmd_bandwidth, config_.aggregation.estimator, config_.aggregation.trim};
   }
 
   /// What the server gets to see of an upload: it as it is, unless the client is hostile.
@@ -150,7 +150,7 @@ class Trainer {
         continue;
       }
       const auto& client = session_.owned(report.client);
-      const double weight = config_.aggregation.weights == "events" ? events_of(client) : 1.0;
+      const double weight = config_.aggregation.weights == config::UploadWeights::kEvents ? events_of(client) : 1.0;
       auto& upload = sent.at(report.client);
       upload = sent_by(report.client, upload, round);
       uploads.push_back({report.client, weight, upload.mean, upload.sd});

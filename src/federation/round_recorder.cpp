@@ -94,8 +94,8 @@ void RoundRecorder::record(const RoundOutcome& outcome) {
 
 /// Collective. Of every participant; NaN (null) for those that started at their prior. Empty unless starts are mixed.
 std::vector<double> RoundRecorder::lambdas_of(const RoundOutcome& outcome) {
-  const auto& start = session_.config().federation.client_start;
-  if (start != "mix" && start != "optimised") return {};
+  const auto start = session_.config().federation.client_start;
+  if (start != config::ClientStart::kMix && start != config::ClientStart::kOptimised) return {};
   std::vector<double> own, result;
   for (const auto& client : session_.owned()) {
     const auto lambda = outcome.lambdas.find(client.data.id);

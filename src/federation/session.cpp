@@ -79,7 +79,7 @@ model::Embedding Session::load(const std::optional<data::InputScale>& trained) {
   index_.clear();
   std::vector<data::ClientData> clients;
   mpi::together(world_, [&] { clients = data::load_clients(plan_, placement_.owned_by(world_.rank())); });
-  if (config_.attack.kind == "replaced-events")
+  if (config_.attack.kind == config::AttackKind::kReplacedEvents)
     for (auto& client : clients)
       if (hostile(client.id)) data::replace_events(client, config_.attack.strength, seed());
   if (rules_.history) rules_.gaps = trained ? trained->gaps : gap_scale(clients);

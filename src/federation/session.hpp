@@ -46,7 +46,7 @@ class Session {
   bool hostile(std::int64_t client) const { return std::binary_search(hostile_.begin(), hostile_.end(), client); }
   const mpi::Placement& placement() const { return placement_; }
   const model::WeightPosterior& initial_prior() const { return initial_prior_; }
-  evaluation::Protocol protocol() const { return evaluation::protocol_from_name(config_.data.protocol); }
+  evaluation::Protocol protocol() const { return config_.data.protocol; }
   /// P.
   std::size_t parameters() const { return initial_prior_.mean.size(); }
   const data::LeftOut& left_out() const { return left_out_; }  ///< of all clients, over all ranks

@@ -1,13 +1,9 @@
 #include "federation/similarity.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <string>
 
-#include "config/error.hpp"
 #include "gpu/team.hpp"
 
 namespace fedpp::federation {
@@ -40,14 +36,6 @@ std::vector<double> centred_gram(std::span<const double> h, std::size_t dimensio
 }
 
 }  // namespace
-
-Similarity similarity_from(std::string_view name) {
-  if (name == "mean-of-cosines") return Similarity::kMeanOfCosines;
-  if (name == "cosine-of-means") return Similarity::kCosineOfMeans;
-  if (name == "centred-gram") return Similarity::kCentredGram;
-  throw UserError(
-      fmt::format("aggregation.similarity = '{}': choose mean-of-cosines, cosine-of-means or centred-gram", name));
-}
 
 std::vector<double> signature(Similarity similarity, std::span<const double> h, std::size_t dimension) {
   assert(dimension > 0 && h.size() % dimension == 0);

@@ -2,15 +2,13 @@
 #pragma once
 
 #include <span>
-#include <string_view>
 #include <vector>
+
+#include "config/words.hpp"
 
 namespace fedpp::federation {
 
-enum class Similarity { kMeanOfCosines, kCosineOfMeans, kCentredGram };
-
-/// The similarity of aggregation.similarity. Throws UserError for another name.
-Similarity similarity_from(std::string_view name);
+using config::Similarity;
 
 /// A vector of length 1 (all zeros where the embeddings say nothing or are not finite), such that the similarity of two
 /// clients is the inner product of theirs: this is what a client sends, not its embeddings.

@@ -132,7 +132,7 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
     mpi::together(world, [&] { check_adaptable(*header, config, request.start == Start::kContinue); });
     if (request.start == Start::kContinue) add_rounds_done(config, *header, world);
   }
-  const gpu::Runtime runtime(world.node_rank(), config.backend.dense);
+  const gpu::Runtime runtime(world.node_rank(), config::word(config.backend.dense));
   const auto ranks = examine_ranks(world, [] { return gpu::examine_device(); });
   const OutputFolder folder(config, request, world);
   std::vector<std::string> passed_over;

@@ -3,7 +3,7 @@
 namespace fedpp::federation {
 
 const std::vector<data::Realisation>& ValidationWindows::of(const OwnedClient& client, data::ValidationHalf half) {
-  const bool halves = session_.config().federation.client_start == "optimised";
+  const bool halves = session_.config().federation.client_start == config::ClientStart::kOptimised;
   if (!halves) half = data::ValidationHalf::kRounds;
   const std::pair key{client.data.id, half};
   auto found = windows_.find(key);

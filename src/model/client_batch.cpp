@@ -90,8 +90,8 @@ gpu::Cost epoch_cost(const Client& client, std::int64_t samples, gpu::Precision 
   return cost;
 }
 
-gpu::Precision precision_of(const std::string& name) {
-  return name == "mixed" ? gpu::Precision::kMixed : gpu::Precision::kDouble;
+gpu::Precision precision_of(config::Precision precision) {
+  return precision == config::Precision::kMixed ? gpu::Precision::kMixed : gpu::Precision::kDouble;
 }
 
 double array_bytes(std::span<const ClientPoints> clients, int samples, bool with_gradient, gpu::Precision precision) {

@@ -28,7 +28,7 @@ std::vector<gpu::RealisationExtent> extents_of(const ClientPoints& points, int c
 gpu::Cost epoch_cost(const Client& client, std::int64_t samples, gpu::Precision precision = gpu::Precision::kDouble);
 
 /// Of training.precision.
-gpu::Precision precision_of(const std::string& name);
+gpu::Precision precision_of(config::Precision precision);
 
 /// Bytes of the arrays of a batch of these clients, an upper bound.
 double array_bytes(std::span<const ClientPoints> clients, int samples, bool with_gradient,

@@ -1,10 +1,8 @@
 #include "model/inputs.hpp"
 
+#include <cassert>
 #include <cmath>
 #include <numbers>
-#include <string>
-
-#include "config/error.hpp"
 
 namespace fedpp::model {
 
@@ -12,9 +10,11 @@ namespace {
 
 constexpr int kTimeWaves = 3;  // of lengths T, T/2, T/4
 
-gpu::EncoderKind kind_of(const std::string& name) {
-  if (const auto kind = gpu::encoder_kind(name)) return *kind;
-  throw UserError("model.encoder = '" + name + "': there is no such encoder");
+/// The registered encoder of that name.
+gpu::EncoderKind kind_of(config::Encoder encoder) {
+  const auto kind = gpu::encoder_kind(config::word(encoder));
+  assert(kind);
+  return *kind;
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ Embedding make_embedding(const config::Model& model, const data::Clock& clock, c
   shape.inputs = embedding.inputs.count();
   shape.type_width = static_cast<int>(model.type_embedding);
   shape.types = model.type_embedding > 0 ? static_cast<int>(types) : 0;
-  shape.linear_mean = model.mean == "linear";
+  shape.linear_mean = model.mean == config::PriorMean::kLinear;
   embedding.encoder = gpu::make_encoder(shape);
   return embedding;
 }

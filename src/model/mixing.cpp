@@ -15,9 +15,11 @@ WeightPosterior between(const WeightPosterior& prior, const WeightPosterior& own
   return mixed;
 }
 
-gpu::SdMap sd_map_of(const std::string& name) { return name == "exp" ? gpu::SdMap::kExp : gpu::SdMap::kSoftplus; }
+gpu::SdMap sd_map_of(config::SdMap map) {
+  return map == config::SdMap::kExp ? gpu::SdMap::kExp : gpu::SdMap::kSoftplus;
+}
 
-void start_from(Client& client, WeightPosterior weights, const std::string& sd_map) {
+void start_from(Client& client, WeightPosterior weights, config::SdMap sd_map) {
   const auto map = sd_map_of(sd_map);
   auto& state = client.state;
   for (std::size_t p = 0; p < weights.sd.size(); ++p)
@@ -26,7 +28,7 @@ void start_from(Client& client, WeightPosterior weights, const std::string& sd_m
   state.weights = std::move(weights);
 }
 
-void restart_from(Client& client, const WeightPosterior& weights, const std::string& sd_map) {
+void restart_from(Client& client, const WeightPosterior& weights, config::SdMap sd_map) {
   const auto map = sd_map_of(sd_map);
   auto& state = client.state;
   const std::size_t p = weights.mean.size();

@@ -1,8 +1,7 @@
 // Between the prior that a client received and its own posterior of the weights (spec 2.5).
 #pragma once
 
-#include <string>
-
+#include "config/words.hpp"
 #include "gpu/adam.hpp"
 #include "model/client.hpp"
 
@@ -13,12 +12,12 @@ namespace fedpp::model {
 WeightPosterior between(const WeightPosterior& prior, const WeightPosterior& own, double lambda);
 
 /// Of training.sd_map.
-gpu::SdMap sd_map_of(const std::string& name);
+gpu::SdMap sd_map_of(config::SdMap map);
 
 /// Local epochs of the client go on from `weights`; Adam keeps its moments. \param sd_map training.sd_map
-void start_from(Client& client, WeightPosterior weights, const std::string& sd_map);
+void start_from(Client& client, WeightPosterior weights, config::SdMap sd_map);
 
 /// The same with Adam's state as at first participation.
-void restart_from(Client& client, const WeightPosterior& weights, const std::string& sd_map);
+void restart_from(Client& client, const WeightPosterior& weights, config::SdMap sd_map);
 
 }  // namespace fedpp::model

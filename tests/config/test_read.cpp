@@ -31,7 +31,7 @@ TEST(Read, TakesValuesFromEverySectionAndDefaultsElsewhere) {
   EXPECT_EQ(config.model.periods, (std::vector<double>{1.0, 7.5}));
   EXPECT_EQ(config.federation.participants, 0);
   EXPECT_EQ(config.federation.seed, 18);
-  EXPECT_EQ(config.aggregation.divergence, "w2");
+  EXPECT_EQ(config.aggregation.divergence, Divergence::kW2);
   EXPECT_EQ(config.federation.rounds, Config{}.federation.rounds);
 }
 
@@ -57,8 +57,8 @@ TEST(Read, OverridesWinTheLastOneMostAndMayDropQuotesAndBrackets) {
                  "data.time_unit=hours since = start", "output.progress=false"})
           .config;
   EXPECT_EQ(config.federation.rounds, 5);
-  EXPECT_EQ(config.aggregation.divergence, "fedavg");
-  EXPECT_EQ(config.model.encoder, "rbf");
+  EXPECT_EQ(config.aggregation.divergence, Divergence::kFedavg);
+  EXPECT_EQ(config.model.encoder, Encoder::kRbf);
   EXPECT_EQ(config.data.leave_out_types, (std::vector<std::int64_t>{0, 1}));
   EXPECT_EQ(config.training.learning_rate, 1e-3);
   EXPECT_EQ(config.data.train[0], (std::filesystem::current_path() / "x.csv").string());
@@ -71,24 +71,24 @@ TEST(Read, TheDivergenceFollowsTheModeUnlessItIsGiven) {
   const auto divergence = [](const std::vector<std::string>& overrides) {
     return read_text(kMinimal, "run.toml", "/deck", overrides).config.aggregation.divergence;
   };
-  EXPECT_EQ(divergence({}), "kl");
-  EXPECT_EQ(divergence({"federation.mode=local"}), "kl");
+  EXPECT_EQ(divergence({}), Divergence::kKl);
+  EXPECT_EQ(divergence({"federation.mode=local"}), Divergence::kKl);
   for (const std::string mode : {"fedavg", "fedprox", "per-fedavg", "ditto", "fedala", "apple"}) {
-    EXPECT_EQ(divergence({"federation.mode=" + mode}), "fedavg");
-    EXPECT_EQ(divergence({"federation.mode=" + mode, "aggregation.divergence=auto"}), "fedavg");
-    EXPECT_EQ(divergence({"federation.mode=" + mode, "aggregation.divergence=kl"}), "kl");
+    EXPECT_EQ(divergence({"federation.mode=" + mode}), Divergence::kFedavg);
+    EXPECT_EQ(divergence({"federation.mode=" + mode, "aggregation.divergence=auto"}), Divergence::kFedavg);
+    EXPECT_EQ(divergence({"federation.mode=" + mode, "aggregation.divergence=kl"}), Divergence::kKl);
   }
-  EXPECT_EQ(divergence({"aggregation.scope=structural-entropy"}), "kl");
-  EXPECT_EQ(divergence({"aggregation.scope=similarity-graph"}), "fedavg");
+  EXPECT_EQ(divergence({"aggregation.scope=structural-entropy"}), Divergence::kKl);
+  EXPECT_EQ(divergence({"aggregation.scope=similarity-graph"}), Divergence::kFedavg);
 }
 
 TEST(Read, TheRealisationFollowsTheProtocolAndParticipantsTheClientsUnlessTheyAreGiven) {
   const auto read = [](const std::vector<std::string>& overrides) {
     return read_text(kMinimal, "run.toml", "/deck", overrides).config;
   };
-  EXPECT_EQ(read({}).data.realisation, "per-sequence");
-  EXPECT_EQ(read({"data.realisation=pooled"}).data.realisation, "pooled");
-  EXPECT_EQ(read({"data.protocol=population", "data.test=b.csv"}).data.realisation, "pooled");
+  EXPECT_EQ(read({}).data.realisation, Realisation::kPerSequence);
+  EXPECT_EQ(read({"data.realisation=pooled"}).data.realisation, Realisation::kPooled);
+  EXPECT_EQ(read({"data.protocol=population", "data.test=b.csv"}).data.realisation, Realisation::kPooled);
   EXPECT_EQ(read({}).federation.participants, 10);
   EXPECT_EQ(read({"data.clients=3"}).federation.participants, 3);
 }
@@ -186,7 +186,7 @@ TEST(ReadError, MissingFileAndFolder) {
 TEST(Dump, ReadsBackToTheSameConfigurationToTheLastBit) {
   Config config = read_text(kMinimal, "run.toml", "/deck").config;
   config.data.time_unit = "quote \" backslash \\ tab \t end";
-  config.data.clock = "calendar";
+  config.data.clock = Clock::kCalendar;
   config.model.periods = {1.0 / 3.0, 86400};
   config.training.epsilon = 5e-324;
   config.federation.seed = 9007199254740993;  // not a double

@@ -196,7 +196,7 @@ TEST(Effects, OnlyKeysWithoutOneAreReset) {
   config.aggregation.trim = 0.3;
   config.data.leave_out_types = {1};
   config.federation.proximal = 3;
-  config.federation.mode = "ditto";
+  config.federation.mode = Mode::kDitto;
   reset_keys_without_effect(config);
   EXPECT_EQ(config.aggregation.trim, Config{}.aggregation.trim);
   EXPECT_EQ(config.data.leave_out_types, std::vector<std::int64_t>{1});

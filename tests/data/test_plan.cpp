@@ -52,8 +52,8 @@ std::string whole_csv(int types, int sequences, int events, std::uint64_t seed) 
 
 config::Data population(const Folder& folder) {
   config::Data options;
-  options.protocol = "population";
-  options.realisation = "pooled";
+  options.protocol = config::Protocol::kPopulation;
+  options.realisation = config::Realisation::kPooled;
   options.train = {folder.write("train.csv", lists_csv(5, 60, 1))};
   options.test = {folder.write("test.csv", lists_csv(5, 20, 2))};
   options.clients = 7;
@@ -222,9 +222,9 @@ TEST(PlanPopulation, FoldsAndKeptListsFollowTheSeedAlone) {
 TEST(PlanPopulation, DroppedEventsLeaveExposedLists) {
   const Folder folder;
   config::Data options;
-  options.protocol = "population";
-  options.realisation = "pooled";
-  options.partition = "homogeneous";
+  options.protocol = config::Protocol::kPopulation;
+  options.realisation = config::Realisation::kPooled;
+  options.partition = config::Partition::kHomogeneous;
   options.clients = 1;
   options.drop = true;
   options.drop_before = 10;
@@ -269,8 +269,8 @@ TEST(PlanPopulation, LeaveOutTypesRenumbersTheWheel) {
 TEST(PlanPopulation, WindowsTableGivesExposureAndSilentSequences) {
   const Folder folder;
   config::Data options;
-  options.protocol = "population";
-  options.realisation = "pooled";
+  options.protocol = config::Protocol::kPopulation;
+  options.realisation = config::Realisation::kPooled;
   options.clients = 2;
   options.types_per_client = 1;
   options.deal = false;
@@ -352,7 +352,7 @@ TEST(PlanChronological, CalendarClock) {
   config::Data options;
   options.train = {folder.write("a.csv", whole_csv(2, 10, 30, 1))};
   options.clients = 2;
-  options.clock = "calendar";
+  options.clock = config::Clock::kCalendar;
   const Plan plan = planned(options);
   EXPECT_FALSE(plan.clock.elapsed);
   EXPECT_EQ(plan.clock.origin, plan.window.start);
@@ -361,7 +361,7 @@ TEST(PlanChronological, CalendarClock) {
 TEST(PlanPublishedCode, NothingIsDealtAndDevFilesValidate) {
   const Folder folder;
   auto options = population(folder);
-  options.protocol = "published-code";
+  options.protocol = config::Protocol::kPublishedCode;
   options.validation = {folder.write("dev.csv", lists_csv(5, 8, 3))};
   const Plan plan = planned(options);
   EXPECT_EQ(plan.holdings[0].size(), 2 * (60u + 8u + 20u));
@@ -376,10 +376,11 @@ TEST(PlanPublishedCode, NothingIsDealtAndDevFilesValidate) {
 
 TEST(LoadClients, AClientsDataDoNotDependOnWhoLoadsThem) {
   const Folder folder;
-  for (const char* protocol : {"population", "chronological", "published-code"}) {
+  for (const auto protocol :
+       {config::Protocol::kPopulation, config::Protocol::kChronological, config::Protocol::kPublishedCode}) {
     auto options = population(folder);
     options.protocol = protocol;
-    if (options.protocol == "chronological") options.partition = "homogeneous";
+    if (options.protocol == config::Protocol::kChronological) options.partition = config::Partition::kHomogeneous;
     options.local_fraction = 0.6;
     const Plan plan = planned(options);
     const auto all = load_all(plan);
@@ -431,7 +432,7 @@ std::string file_with_clients(const Folder& folder, const std::string& name, con
 config::Data file_clients(const std::vector<std::string>& train, std::int64_t clients) {
   config::Data options;
   options.train = train;
-  options.partition = "file";
+  options.partition = config::Partition::kFile;
   options.clients = clients;
   return options;
 }
@@ -477,8 +478,8 @@ TEST(FileClients, AreTheSameInSeveralFilesByName) {
   EXPECT_EQ(ids_of(load_client(plan, 2)), (Ids{10}));
   // Test files of their own: everybody is scored on what is theirs.
   options = file_clients({options.train[0]}, 2);
-  options.protocol = "population";
-  options.realisation = "pooled";
+  options.protocol = config::Protocol::kPopulation;
+  options.realisation = config::Realisation::kPooled;
   options.test = {file_with_clients(folder, "c.h5", {"south", "north"}, {0, 0, 1})};
   const auto south = load_client(planned(options), 1);
   EXPECT_EQ(ids_of(south), (Ids{10, 0, 10}));
@@ -554,8 +555,8 @@ TEST(ClientFiles, OnlyOwnFilesAreOpenedAndExtentsReduce) {
 TEST(ClientFiles, PopulationWithTestPattern) {
   const Folder folder;
   config::Data options;
-  options.protocol = "population";
-  options.realisation = "pooled";
+  options.protocol = config::Protocol::kPopulation;
+  options.realisation = config::Realisation::kPooled;
   options.client_files = (folder.path / "site-{client}.csv").string();
   options.clients = 2;
   for (int c = 0; c < 2; ++c) {
@@ -608,8 +609,9 @@ TEST(DataErrors, NameKeyValueAndRemedy) {
   EXPECT_USER_ERROR(planned(with([](auto& o) { o.clients = 0; })), "data.clients", "0");
   EXPECT_USER_ERROR(planned(with([](auto& o) { o.types_per_client = 0; })), "data.types_per_client", "0");
   EXPECT_USER_ERROR(planned(with([](auto& o) { o.local_fraction = 1.5; })), "data.local_fraction", "1.5");
-  EXPECT_USER_ERROR(planned(with([](auto& o) { o.realisation = "per-sequence"; })), "data.realisation", "pooled");
-  EXPECT_USER_ERROR(planned(with([](auto& o) { o.clock = "elapsed"; })), "data.clock", "calendar");
+  EXPECT_USER_ERROR(planned(with([](auto& o) { o.realisation = config::Realisation::kPerSequence; })),
+                    "data.realisation", "pooled");
+  EXPECT_USER_ERROR(planned(with([](auto& o) { o.clock = config::Clock::kElapsed; })), "data.clock", "calendar");
   EXPECT_USER_ERROR(planned(with([](auto& o) { o.train.clear(); })), "data.train");
   EXPECT_USER_ERROR(planned(with([](auto& o) { o.test.clear(); })), "data.test");
   EXPECT_USER_ERROR(planned(with([](auto& o) { o.windows = {"one.csv"}; })), "data.windows", "1 tables",

@@ -24,8 +24,8 @@ std::string shared(const std::string& name) {
 
 config::Data population(const std::string& name) {
   config::Data options;
-  options.protocol = "population";
-  options.realisation = "pooled";
+  options.protocol = config::Protocol::kPopulation;
+  options.realisation = config::Realisation::kPooled;
   options.train = {shared(name + "/train.csv.gz")};
   options.test = {shared(name + "/test.csv.gz")};
   return options;

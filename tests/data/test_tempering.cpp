@@ -53,10 +53,10 @@ TEST(BurstSize, ByHand) {
 TEST(Tempering, FollowsTheConfiguration) {
   fedpp::config::Model model;
   EXPECT_EQ(tempering(lists(50, 4), clock_100, model), 1);
-  model.tempering = "fixed";
+  model.tempering = fedpp::config::Tempering::kFixed;
   model.temperature = 0.3;
   EXPECT_EQ(tempering(lists(50, 4), clock_100, model), 0.3);
-  model.tempering = "dispersion";
+  model.tempering = fedpp::config::Tempering::kDispersion;
   const double burst = burst_size(lists(50, 4), clock_100);
   EXPECT_DOUBLE_EQ(tempering(lists(50, 4), clock_100, model), 49.0 / 58.0 / std::sqrt(burst));
   EXPECT_EQ(tempering(lists(1, 4), clock_100, model), 0.02);

@@ -72,12 +72,5 @@ TEST(Score, TotalsAddSumsAndNotMeansInTheOrderOfClients) {
   EXPECT_DOUBLE_EQ(total(clients).plug_in_per_event(), 6.0 / 15);
 }
 
-TEST(Protocol, NamesGoBothWaysAndUnknownOnesAreRefused) {
-  for (const char* name : {"chronological", "population", "published-code"}) {
-    EXPECT_EQ(protocol_name(protocol_from_name(name)), name);
-  }
-  EXPECT_THROW(protocol_from_name("popular"), UserError);
-}
-
 }  // namespace
 }  // namespace fedpp::evaluation

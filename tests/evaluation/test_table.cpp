@@ -46,39 +46,52 @@ ScoreTable table_of(const std::vector<double>& differences, const std::vector<do
 TEST(Verdict, SaysAboveTieOrBelowByTwoPairedStandardErrors) {
   // Per event 0.1, 0.2, 0.3: mean 0.2, sd 0.1.
   const auto above = verdict(table_of({1, 2, 3}, {10, 10, 10}));
-  EXPECT_DOUBLE_EQ(above.difference, 0.2);
-  EXPECT_DOUBLE_EQ(above.standard_error, 0.1 / std::sqrt(3.0));
-  EXPECT_EQ(above.outcome, "above");
+  EXPECT_DOUBLE_EQ(above.paired.difference, 0.2);
+  EXPECT_DOUBLE_EQ(above.paired.standard_error, 0.1 / std::sqrt(3.0));
+  EXPECT_EQ(above.paired.outcome(), "above");
   EXPECT_EQ(above.text,
             "fedpp is above homogeneous, the best trivial model: +0.2000, beyond two paired standard errors over 3 "
             "clients (0.1155).");
-  EXPECT_EQ(verdict(table_of({-1, -2, -3}, {10, 10, 10})).outcome, "below");
+  EXPECT_EQ(verdict(table_of({-1, -2, -3}, {10, 10, 10})).paired.outcome(), "below");
   const auto tie = verdict(table_of({-1, 2, 3}, {10, 10, 10}));
-  EXPECT_EQ(tie.outcome, "tie");
+  EXPECT_EQ(tie.paired.outcome(), "tie");
   EXPECT_NE(tie.text.find("fedpp ties with homogeneous"), std::string::npos) << tie.text;
 }
 
 TEST(Verdict, WeighsClientsAsTheHeadlineDoes) {
   // D = 6 / 40; residuals 1 - 1.5, 5 - 4.5.
   const auto v = verdict(table_of({1, 5}, {10, 30}));
-  EXPECT_DOUBLE_EQ(v.difference, 0.15);
-  EXPECT_DOUBLE_EQ(v.standard_error, std::sqrt(2.0 * 0.5) / 40);
+  EXPECT_DOUBLE_EQ(v.paired.difference, 0.15);
+  EXPECT_DOUBLE_EQ(v.paired.standard_error, std::sqrt(2.0 * 0.5) / 40);
 }
 
 TEST(Verdict, CountsNoClientWithoutAnythingToScore) {
   ScoreTable t = table_of({1, 2, 3}, {10, 10, 10});
   for (ModelScores& model : t.models) model.clients.push_back({3, {}});
-  EXPECT_EQ(verdict(t).clients, 3);
-  EXPECT_DOUBLE_EQ(verdict(t).standard_error, 0.1 / std::sqrt(3.0));
+  EXPECT_EQ(verdict(t).paired.clients, 3);
+  EXPECT_DOUBLE_EQ(verdict(t).paired.standard_error, 0.1 / std::sqrt(3.0));
 }
 
 TEST(Verdict, SaysThatOneClientGivesNoError) {
   const auto v = verdict(table_of({1}, {10}));
-  EXPECT_EQ(v.outcome, "none");
-  EXPECT_TRUE(std::isnan(v.standard_error));
+  EXPECT_EQ(v.paired.outcome(), "none");
+  EXPECT_TRUE(std::isnan(v.paired.standard_error));
   EXPECT_NE(v.text.find("scores 0.1000 more than homogeneous"), std::string::npos) << v.text;
   EXPECT_NE(v.text.find("one client alone gives no standard error"), std::string::npos) << v.text;
   EXPECT_TRUE(to_json(table_of({1}, {10}))["verdict"]["standard_error"].is_null());
+}
+
+TEST(PairedDifference, CountsTheClientsThatTheFirstScoresHigher) {
+  const ScoreTable t = table_of({1, -5, 0, 2}, {10, 30, 10, 0});
+  EXPECT_EQ(paired_difference(t.models[0].clients, t.models[1].clients).above, 2);
+  EXPECT_EQ(paired_difference(t.models[1].clients, t.models[0].clients).above, 1);
+}
+
+TEST(PairedDifference, SaysNothingOfScoresThatAreNotFinite) {
+  const ScoreTable t = table_of({1, -std::numeric_limits<double>::infinity()}, {10, 10});
+  const auto paired = paired_difference(t.models[0].clients, t.models[1].clients);
+  EXPECT_EQ(paired.outcome(), "none");
+  EXPECT_EQ(sentence(paired, "b", "a"), "b and a: no finite difference of scores.");
 }
 
 TEST(Table, ANonFiniteScoreNeverWins) { EXPECT_EQ(winner(table(std::numeric_limits<double>::quiet_NaN())), 2u); }
@@ -128,6 +141,7 @@ TEST(Table, JsonHoldsScoresPerEvent) {
   EXPECT_NEAR(j["verdict"]["difference"], 0.3, 1e-12);
   EXPECT_DOUBLE_EQ(j["events"], 40);
   EXPECT_DOUBLE_EQ(j["models"][0]["headline"], 59.0 / 40);
+  EXPECT_DOUBLE_EQ(j["models"][0]["per_client"][2]["log_likelihood"], -1);
   EXPECT_DOUBLE_EQ(j["models"][0]["per_client"][1]["plug_in"], 41.0 / 30);
   EXPECT_EQ(j["models"][1]["per_client"][0]["client"], 0);
   EXPECT_TRUE(j["models"][1]["per_client"][2]["headline"].is_null());

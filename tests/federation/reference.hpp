@@ -52,8 +52,7 @@ inline Case random_case(int clients, int parameters, double centre, double sprea
   return made;
 }
 
-inline Gaussian barycentre(const Case& input, const char* rule) {
-  const std::string name = rule;
+inline Gaussian barycentre(const Case& input, Divergence rule) {
   Gaussian result;
   for (std::size_t p = 0; p < input.parameters; ++p) {
     long double mean = 0, sd = 0, variance = 0;
@@ -61,10 +60,10 @@ inline Gaussian barycentre(const Case& input, const char* rule) {
     for (std::size_t c = 0; c < input.uploads.size(); ++c) {
       const long double a = input.alpha(c), delta = input.uploads[c].sd[p], u = input.uploads[c].mean[p] - mean;
       sd += a * delta;
-      variance += a * (delta * delta + (name == "kl" ? u * u : 0));
+      variance += a * (delta * delta + (rule == Divergence::kKl ? u * u : 0));
     }
     result.mean.push_back(static_cast<double>(mean));
-    result.sd.push_back(static_cast<double>(name == "w2" ? sd : std::sqrt(variance)));
+    result.sd.push_back(static_cast<double>(rule == Divergence::kW2 ? sd : std::sqrt(variance)));
   }
   return result;
 }
@@ -80,9 +79,8 @@ inline double mmd_objective(const Case& input, std::size_t p, double mu, double 
 }
 
 /// Of a test of several rules.
-inline std::string name_of(const testing::TestParamInfo<Rule>& info) {
-  const char* names[] = {"kl", "w2", "fedavg", "mmd"};
-  return names[static_cast<int>(info.param)];
+inline std::string name_of(const testing::TestParamInfo<Divergence>& info) {
+  return std::string(config::word(info.param));
 }
 
 }  // namespace fedpp::federation::reference

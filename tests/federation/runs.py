@@ -86,7 +86,7 @@ class Run(program.Case):
 
 def outcome(result):
     """What must have the same bits: everything computed, nothing measured."""
-    kept = {key: result[key] for key in ["theta", "scores", "calibration", "best_round", "state"]}
+    kept = {key: result[key] for key in ["theta", "scores", "test_data", "calibration", "best_round", "state"]}
     kept["last_round"] = result.get("last_round")
     kept["rounds"] = [{k: v for k, v in r.items() if k not in ("seconds", "bytes_rank_0", "imbalance")} for r in result["rounds"]]
     return kept

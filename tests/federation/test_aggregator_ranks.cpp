@@ -15,7 +15,7 @@ using namespace fedpp::federation;
 using fedpp::mpi::Communicator;
 using fedpp::mpi::FixedPoint;
 
-class Rules : public testing::TestWithParam<Rule> {};
+class Rules : public testing::TestWithParam<Divergence> {};
 
 TEST_P(Rules, theta_has_the_same_bits_for_any_dealing_to_ranks) {
   auto comm = Communicator::world();
@@ -51,7 +51,8 @@ TEST_P(Rules, an_upload_beyond_the_sums_is_left_out_on_all_ranks) {
   auto comm = Communicator::world();
   CommunicatorSums sums(comm);
   auto input = reference::random_case(8, 3, 0, 1, 0.2, 77);
-  input.uploads[5].mean[1] = GetParam() == Rule::mmd ? 1e13 : 1e8;  // squares beyond two words, and values beyond one
+  input.uploads[5].mean[1] =
+      GetParam() == Divergence::kMmd ? 1e13 : 1e8;  // squares beyond two words, and values beyond one
   std::vector<Upload> mine;
   for (const auto& upload : input.views()) {
     if (upload.client % comm.size() == comm.rank()) mine.push_back(upload);
@@ -69,7 +70,7 @@ TEST_P(Rules, an_upload_beyond_the_sums_is_left_out_on_all_ranks) {
 }
 
 TEST_P(Rules, traffic_does_not_depend_on_the_number_of_clients) {
-  if (GetParam() == Rule::mmd) GTEST_SKIP() << "the number of Newton steps depends on the uploads";
+  if (GetParam() == Divergence::kMmd) GTEST_SKIP() << "the number of Newton steps depends on the uploads";
   auto comm = Communicator::world();
   CommunicatorSums sums(comm);
   const Gaussian theta{std::vector<double>(6, 0), std::vector<double>(6, 0.3)};
@@ -89,6 +90,7 @@ TEST_P(Rules, traffic_does_not_depend_on_the_number_of_clients) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Aggregator, Rules, testing::Values(Rule::kl, Rule::w2, Rule::fedavg, Rule::mmd),
+INSTANTIATE_TEST_SUITE_P(Aggregator, Rules,
+                         testing::Values(Divergence::kKl, Divergence::kW2, Divergence::kFedavg, Divergence::kMmd),
                          reference::name_of);
 }  // namespace

@@ -50,14 +50,14 @@ struct Federation {
   }
 };
 
-class OwnPriors : public testing::TestWithParam<Rule> {};
+class OwnPriors : public testing::TestWithParam<Divergence> {};
 
 TEST_P(OwnPriors, are_the_barycentres_of_the_communities_on_any_ranks) {
   auto comm = Communicator::world();
   auto alone = Communicator::self();
   const AggregatorOptions options{GetParam(), FixedPoint::one_word(40), 0.7};
   for (const std::size_t parameters : {std::size_t{3}, std::size_t{400}}) {
-    const Federation f(GetParam() == Rule::mmd ? 7 : 23, parameters);
+    const Federation f(GetParam() == Divergence::kMmd ? 7 : 23, parameters);
     const Owner one = [](std::int64_t) { return 0; };
     const auto expected = community_barycentres(alone, one, f.communities, f.of(one, 0), f.around, options);
     ASSERT_EQ(expected.size(), f.communities.clients.size());
@@ -72,10 +72,9 @@ TEST_P(OwnPriors, are_the_barycentres_of_the_communities_on_any_ranks) {
         EXPECT_EQ(prior.sd, expected.at(client).sd);
       }
     }
-    if (GetParam() == Rule::mmd) continue;
+    if (GetParam() == Divergence::kMmd) continue;
     for (std::size_t u = 0; u < f.communities.clients.size(); ++u) {
-      const char* names[] = {"kl", "w2", "fedavg"};
-      const auto plain = reference::barycentre(f.weighted(u), names[static_cast<int>(GetParam())]);
+      const auto plain = reference::barycentre(f.weighted(u), GetParam());
       const auto& prior = expected.at(f.communities.clients[u]);
       for (std::size_t p = 0; p < parameters; ++p) {
         EXPECT_NEAR(prior.mean[p], plain.mean[p], 1e-10);
@@ -93,7 +92,7 @@ TEST(PriorsOfCommunities, mmd_minimises_its_objective) {
   const Federation f(7, 4);
   const Owner one = [](std::int64_t) { return 0; };
   const auto priors = community_barycentres(alone, one, f.communities, f.of(one, 0), f.around,
-                                            {Rule::mmd, FixedPoint::one_word(40), 0.7});
+                                            {Divergence::kMmd, FixedPoint::one_word(40), 0.7});
   for (const std::size_t u : {0, 3, 6}) {
     const auto weighted = f.weighted(u);
     const auto& prior = priors.at(f.communities.clients[u]);
@@ -110,7 +109,7 @@ TEST(PriorsOfCommunities, mmd_minimises_its_objective) {
 /// 4e6 is what one word of 40 fraction bits holds of two uploads; here 23 clients add to a sum.
 TEST_P(OwnPriors, hold_what_a_rounds_sums_hold) {
   auto alone = Communicator::self();
-  Federation f(GetParam() == Rule::mmd ? 7 : 23, 3);
+  Federation f(GetParam() == Divergence::kMmd ? 7 : 23, 3);
   for (auto& upload : f.all.uploads) upload.mean[1] += 4e6;
   f.around.mean[1] += 4e6;
   const Owner one = [](std::int64_t) { return 0; };
@@ -124,7 +123,7 @@ TEST(PriorsOfCommunities, an_upload_beyond_the_sums_is_the_same_error_on_all) {
   Federation f(8, 3);
   f.all.uploads[5].mean[1] = 1e20;
   const Owner owner = [&](std::int64_t client) { return static_cast<int>(client / 2) % comm.size(); };
-  const AggregatorOptions options{Rule::w2, FixedPoint::one_word(40), 0};
+  const AggregatorOptions options{Divergence::kW2, FixedPoint::one_word(40), 0};
   EXPECT_THROW(community_barycentres(comm, owner, f.communities, f.of(owner, comm.rank()), f.around, options),
                fedpp::mpi::Error);
 }
@@ -134,7 +133,8 @@ TEST(PriorsOfCommunities, traffic_is_one_share_for_each_client_of_another_rank) 
   const Federation f(12, 6);
   const Owner owner = [&](std::int64_t client) { return static_cast<int>(client / 2) % comm.size(); };
   const auto mine = f.of(owner, comm.rank());
-  (void)community_barycentres(comm, owner, f.communities, mine, f.around, {Rule::kl, FixedPoint::one_word(40), 0});
+  (void)community_barycentres(comm, owner, f.communities, mine, f.around,
+                              {Divergence::kKl, FixedPoint::one_word(40), 0});
   if (comm.size() > 1) {
     EXPECT_EQ(comm.ledger().entries().at("reduce communities").bytes, (12 - mine.size()) * 2 * 6 * 16);
   }
@@ -147,6 +147,7 @@ TEST(PriorsOfCommunities, clients_outside_the_graph_are_in_no_community) {
   EXPECT_EQ(community_of_each(communities, 6), (std::vector<std::int64_t>{-1, 0, -1, -1, 1, -1}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Communities, OwnPriors, testing::Values(Rule::kl, Rule::w2, Rule::fedavg, Rule::mmd),
+INSTANTIATE_TEST_SUITE_P(Communities, OwnPriors,
+                         testing::Values(Divergence::kKl, Divergence::kW2, Divergence::kFedavg, Divergence::kMmd),
                          reference::name_of);
 }  // namespace

@@ -20,7 +20,7 @@ TEST(ConfigurationChanges, NamesWhatDiffersAndWhetherItMatters) {
   then.data.realisation = now.data.realisation;
   then.aggregation.divergence = now.aggregation.divergence;
   EXPECT_TRUE(changes_since(archive(then), now).empty());
-  now.data.split_at = "time";
+  now.data.split_at = config::SplitAt::kTime;
   EXPECT_EQ(to_text(changes_since(archive(then), now), true), "\n  data.split_at = \"time\" (checkpoint: \"auto\")");
   now = then;
   now.model.inducing = 9;
@@ -43,7 +43,7 @@ TEST(ConfigurationChanges, WhatChoosesTheBestRoundMattersAndTheLastRoundWhereThe
   EXPECT_NE(best.find("federation.patience"), std::string::npos) << best;
   EXPECT_NE(best.find("federation.validate_every"), std::string::npos) << best;
   EXPECT_EQ(best.find("federation.rounds"), std::string::npos) << best;
-  then.training.schedule = now.training.schedule = "cosine";
+  then.training.schedule = now.training.schedule = config::Schedule::kCosine;
   const std::string with_rounds = to_text(changes_since(archive(then), now), true);
   EXPECT_NE(with_rounds.find("federation.rounds = 7 (checkpoint: 100)"), std::string::npos) << with_rounds;
 }
@@ -53,7 +53,7 @@ TEST(ConfigurationChanges, AKeyWithoutEffectDoesNotMatter) {
   then.aggregation.trim = 0.3;
   EXPECT_EQ(to_text(changes_since(archive(then), now), true), "");
   EXPECT_EQ(to_text(changes_since(archive(then), now), false), "\n  aggregation.trim = 0.2 (checkpoint: 0.3)");
-  now.aggregation.estimator = then.aggregation.estimator = "trimmed-mean";
+  now.aggregation.estimator = then.aggregation.estimator = config::Estimator::kTrimmedMean;
   EXPECT_EQ(to_text(changes_since(archive(then), now), true), "\n  aggregation.trim = 0.2 (checkpoint: 0.3)");
 }
 
@@ -64,7 +64,7 @@ TEST(ConfigurationChanges, OnlySomeGiveTheArraysAnotherMeaning) {
   now.federation.seed = 2;
   for (const auto& change : changes_since(archive(then), now)) EXPECT_FALSE(change.shape) << change.key;
   now = then;
-  now.model.encoder = "lstm";
+  now.model.encoder = config::Encoder::kLstm;
   now.model.periods = {12, 24};
   for (const auto& change : changes_since(archive(then), now)) EXPECT_TRUE(change.shape) << change.key;
 }

@@ -21,7 +21,7 @@ using federation::NextEventReader;
 /// Three clients with bursts and ties in a file of their own.
 class Federation {
  public:
-  Federation(const std::string& encoder, const std::string& realisation) {
+  Federation(config::Encoder encoder, config::Realisation realisation) {
     static const gpu::Runtime runtime(0, "auto");  // Kokkos starts once in a process
     path_ = std::filesystem::temp_directory_path() / ("fedpp_next_events_" + std::to_string(::getpid()) + ".csv");
     std::mt19937_64 engine(7);
@@ -38,7 +38,7 @@ class Federation {
     file.close();
     config_.data.train = {path_};
     config_.data.clients = 3;
-    config_.data.partition = "homogeneous";
+    config_.data.partition = config::Partition::kHomogeneous;
     config_.data.realisation = realisation;
     config_.model.encoder = encoder;
     config_.model.width = 6;
@@ -68,7 +68,7 @@ std::vector<GapStart> starts_of(const data::Clock& clock, const data::ClientData
   return starts;
 }
 
-class NextEvents : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
+class NextEvents : public testing::TestWithParam<std::tuple<config::Encoder, config::Realisation>> {};
 
 /// A grid with which survival(1) is the mean of exp(-lambda) at one gap.
 evaluation::GapGrid only_at(double gap) { return {{0, 1}, {gap, 2 * gap}, {1, 0}}; }
@@ -159,16 +159,17 @@ TEST_P(NextEvents, of_a_path_are_those_of_the_sequence_that_it_copies) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Encoders, NextEvents,
-                         testing::Combine(testing::Values("lstm", "attention", "decay"),
-                                          testing::Values("pooled", "per-sequence")),
-                         [](const auto& test) {
-                           return std::string(std::get<0>(test.param)) +
-                                  (std::string(std::get<1>(test.param)) == "pooled" ? "_pooled" : "_per_sequence");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Encoders, NextEvents,
+    testing::Combine(testing::Values(config::Encoder::kLstm, config::Encoder::kAttention, config::Encoder::kDecay),
+                     testing::Values(config::Realisation::kPooled, config::Realisation::kPerSequence)),
+    [](const auto& test) {
+      return std::string(config::word(std::get<0>(test.param))) +
+             (std::get<1>(test.param) == config::Realisation::kPooled ? "_pooled" : "_per_sequence");
+    });
 
 TEST(NextEventGrid, reaches_four_times_the_longest_training_gap) {
-  Federation federation("deep-kernel", "pooled");
+  Federation federation(config::Encoder::kDeepKernel, config::Realisation::kPooled);
   auto& session = federation.session();
   double longest = 0;
   for (const auto& client : session.owned())

@@ -72,7 +72,7 @@ TEST(OrderStatistics, are_those_of_the_sorted_numbers_on_any_ranks) {
   }
 }
 
-class RobustRules : public testing::TestWithParam<Rule> {};
+class RobustRules : public testing::TestWithParam<Divergence> {};
 
 TEST_P(RobustRules, theta_is_the_same_on_any_ranks_and_hostile_uploads_hardly_move_it) {
   auto comm = Communicator::world();
@@ -120,5 +120,6 @@ TEST_P(RobustRules, of_clients_that_agree_all_estimators_give_the_same) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Robust, RobustRules, testing::Values(Rule::kl, Rule::w2, Rule::fedavg), reference::name_of);
+INSTANTIATE_TEST_SUITE_P(Robust, RobustRules, testing::Values(Divergence::kKl, Divergence::kW2, Divergence::kFedavg),
+                         reference::name_of);
 }  // namespace

@@ -2,20 +2,20 @@
 
 #include <cmath>
 
-#include "config/error.hpp"
 #include "federation/schedule.hpp"
 
 namespace {
+using fedpp::config::Schedule;
 using fedpp::federation::EarlyStopping;
 using fedpp::federation::learning_rate_factor;
 
 TEST(Schedule, factors_of_the_learning_rate) {
-  for (const char* name : {"constant", "cosine", "inverse-sqrt"}) EXPECT_EQ(learning_rate_factor(name, 0, 100), 1.0);
-  EXPECT_EQ(learning_rate_factor("constant", 99, 100), 1.0);
-  EXPECT_NEAR(learning_rate_factor("cosine", 50, 100), 0.5, 1e-15);
-  EXPECT_GT(learning_rate_factor("cosine", 99, 100), 0.0);
-  EXPECT_NEAR(learning_rate_factor("inverse-sqrt", 99, 100), 0.1, 1e-15);
-  EXPECT_THROW(learning_rate_factor("linear", 0, 100), fedpp::UserError);
+  for (const auto schedule : {Schedule::kConstant, Schedule::kCosine, Schedule::kInverseSqrt})
+    EXPECT_EQ(learning_rate_factor(schedule, 0, 100), 1.0);
+  EXPECT_EQ(learning_rate_factor(Schedule::kConstant, 99, 100), 1.0);
+  EXPECT_NEAR(learning_rate_factor(Schedule::kCosine, 50, 100), 0.5, 1e-15);
+  EXPECT_GT(learning_rate_factor(Schedule::kCosine, 99, 100), 0.0);
+  EXPECT_NEAR(learning_rate_factor(Schedule::kInverseSqrt, 99, 100), 0.1, 1e-15);
 }
 
 TEST(EarlyStopping, keeps_the_best_round_and_stops_when_patience_is_over) {

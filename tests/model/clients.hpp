@@ -12,10 +12,10 @@
 namespace fedpp::test {
 
 inline model::Embedding small_encoder(gpu::EncoderKind kind = gpu::EncoderKind::kDeepKernel,
-                                      const std::string& mean = "constant") {
+                                      config::PriorMean mean = config::PriorMean::kConstant) {
   config::Model model;
   model.mean = mean;
-  model.encoder = gpu::encoder_family(kind).name();
+  model.encoder = *config::from_word<config::Encoder>(gpu::encoder_family(kind).name());
   model.width = 8;
   return model::make_embedding(model, {});
 }
@@ -47,7 +47,8 @@ inline model::Client small_client(std::int64_t id, gpu::EncoderKind kind = gpu::
 }
 
 /// A client of any encoder; a history encoder finds each realisation's events as one stream.
-inline model::Client history_client(std::int64_t id, gpu::EncoderKind kind, const std::string& mean = "constant") {
+inline model::Client history_client(std::int64_t id, gpu::EncoderKind kind,
+                                    config::PriorMean mean = config::PriorMean::kConstant) {
   std::mt19937_64 engine(static_cast<std::uint64_t>(id) + 71);
   const auto embedding = small_encoder(kind, mean);
   std::vector<data::Realisation> realisations;

@@ -30,7 +30,7 @@ std::vector<Client> marked_clients(gpu::EncoderKind kind) {
   std::vector<Client> clients;
   for (const int id : {1, 4, 2}) {
     config::Model model;
-    model.encoder = gpu::encoder_family(kind).name();
+    model.encoder = *config::from_word<config::Encoder>(gpu::encoder_family(kind).name());
     model.width = 5;
     const bool typed = config::reads_types(model);
     model.type_embedding = typed ? 2 : 0;

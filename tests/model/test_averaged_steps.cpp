@@ -14,7 +14,7 @@ using namespace fedpp;
 
 std::vector<double> fields_after(bool averaged, gpu::EncoderKind kind) {
   std::vector<model::Client> clients;
-  for (const int id : {1, 2}) clients.push_back(test::history_client(id, kind, "linear"));
+  for (const int id : {1, 2}) clients.push_back(test::history_client(id, kind, config::PriorMean::kLinear));
   std::vector<model::ClientPoints> points;
   for (const auto& client : clients) points.push_back({&client, &client.training});
   const auto prior = model::initial_prior({}, clients[0].embedding, 5);

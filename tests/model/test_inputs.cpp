@@ -22,8 +22,8 @@ TEST(Inputs, are_those_of_the_page_on_encoders) {
   const double t = 30, gap = 0.7, file = 12 + t / 2, angle = 2 * std::numbers::pi * file / 5;
   for (const std::string name :
        {"rbf", "deep-kernel", "lstm", "attention", "decay", "lstm without time", "attention without time"}) {
-    options.encoder = name.substr(0, name.find(' '));
-    options.time_input = options.encoder == name;
+    options.encoder = *config::from_word<config::Encoder>(name.substr(0, name.find(' ')));
+    options.time_input = config::word(options.encoder) == name;
     const model::Inputs inputs(options, clock, gaps);
     std::vector<double> wanted;
     if (name == "rbf") {
@@ -47,7 +47,7 @@ TEST(Inputs, are_those_of_the_page_on_encoders) {
 TEST(Inputs, every_registered_encoder_is_an_option_and_the_other_way_round) {
   config::Config options;
   for (const auto* family : gpu::encoder_families()) {
-    options.model.encoder = family->name();
+    options.model.encoder = config::from_word<config::Encoder>(family->name()).value();
     EXPECT_EQ(config::reads_history(options.model), family->reads_history());
     EXPECT_EQ(model::make_embedding(options.model, {}).encoder.parameters(),
               family->weights(model::make_embedding(options.model, {}).encoder) + 2);
@@ -82,7 +82,7 @@ TEST(InducingPoints, of_a_history_lie_equally_spaced_along_the_streams_end_to_en
 
 TEST(InitialPrior, of_a_history_encoder_is_in_units_of_its_start) {
   config::Model options;
-  options.encoder = "lstm";
+  options.encoder = config::Encoder::kLstm;
   options.width = 4;
   options.prior_sd = 0.2;
   const auto embedding = model::make_embedding(options, {});
@@ -101,7 +101,7 @@ TEST(InitialPrior, of_a_linear_mean_has_flat_slopes_before_the_kernels_parameter
   options.prior_sd = 0.7;
   options.mean_sd = 0.2;
   const auto constant = model::initial_prior(options, model::make_embedding(options, {}), 3);
-  options.mean = "linear";
+  options.mean = config::PriorMean::kLinear;
   const auto linear = model::initial_prior(options, model::make_embedding(options, {}), 3);
   auto with_slopes = constant.mean;
   with_slopes.insert(with_slopes.end() - 2, 4, 0.0);
@@ -112,12 +112,13 @@ TEST(InitialPrior, of_a_linear_mean_has_flat_slopes_before_the_kernels_parameter
 
 TEST(InitialPrior, a_linear_mean_is_as_uncertain_for_any_number_of_slopes) {
   config::Model options;
-  options.mean = "linear";
+  options.mean = config::PriorMean::kLinear;
   options.prior_sd = 0.7;
   options.mean_sd = 0.2;
-  for (const std::string name : {"deep-kernel", "lstm", "attention", "decay"})
+  using config::Encoder;
+  for (const auto encoder : {Encoder::kDeepKernel, Encoder::kLstm, Encoder::kAttention, Encoder::kDecay})
     for (const int width : {4, 32}) {
-      options.encoder = name;
+      options.encoder = encoder;
       options.width = width;
       const auto embedding = model::make_embedding(options, {});
       const auto prior = model::initial_prior(options, embedding, 3);
@@ -125,10 +126,10 @@ TEST(InitialPrior, a_linear_mean_is_as_uncertain_for_any_number_of_slopes) {
       EXPECT_EQ(slopes, static_cast<std::size_t>(embedding.encoder.dimension));
       double variance = 0;  // of a'h where every entry of h is 1 or -1
       for (std::size_t j = weights; j < weights + slopes; ++j) {
-        EXPECT_EQ(prior.mean[j], 0) << name;
+        EXPECT_EQ(prior.mean[j], 0) << config::word(encoder);
         variance += prior.sd[j] * prior.sd[j];
       }
-      EXPECT_NEAR(std::sqrt(variance), 0.2, 1e-12) << name << " " << width;
-      EXPECT_EQ(prior.sd.back(), 0.7) << name;
+      EXPECT_NEAR(std::sqrt(variance), 0.2, 1e-12) << config::word(encoder) << " " << width;
+      EXPECT_EQ(prior.sd.back(), 0.7) << config::word(encoder);
     }
 }

@@ -52,7 +52,7 @@ TEST_P(Composition, a_clients_bits_do_not_depend_on_who_shares_its_batch) {
     for (const std::int64_t id : {3, 6}) {
       auto options = quick();
       if (mini_batches) {
-        options.training.precision = "mixed";
+        options.training.precision = config::Precision::kMixed;
         options.training.batch_realisations = 2;
         options.training.batch_points = 0.5;
       }
@@ -103,7 +103,7 @@ TEST_P(Composition, a_block_that_is_kept_gives_the_bits_of_a_new_one) {
       auto options = quick();
       options.workspace_mb = 128;
       if (mini_batches) {
-        options.training.precision = "mixed";
+        options.training.precision = config::Precision::kMixed;
         options.training.batch_realisations = 2;
         options.training.batch_points = 0.5;
       }
@@ -162,7 +162,7 @@ TEST(KeptBlock, starts_as_a_new_one) {
 TEST_P(Composition, mixed_precision_is_near_double_and_not_the_same) {
   auto options = quick();
   const auto [exact, exact_report] = two_rounds({3}, 3, options);
-  options.training.precision = "mixed";
+  options.training.precision = config::Precision::kMixed;
   const auto [mixed, mixed_report] = two_rounds({3}, 3, options);
   EXPECT_NE(mixed, exact);
   test::expect_close(mixed, exact, 1e-3, "state");

@@ -19,7 +19,7 @@ model::LocalOptions loss_options() {
 
 /// Clients after a round, so that q(v), m and nu are those of other weights.
 std::vector<model::Client> trained(const std::vector<int>& ids, gpu::EncoderKind kind,
-                                   const std::string& mean = "constant") {
+                                   config::PriorMean mean = config::PriorMean::kConstant) {
   std::vector<model::Client> clients;
   for (const int id : ids)
     clients.push_back(kind == gpu::EncoderKind::kDeepKernel ? test::small_client(id, kind)
@@ -49,7 +49,7 @@ model::WeightPosterior elsewhere(const model::Client& client) {
   return weights;
 }
 
-class LossGradients : public testing::TestWithParam<std::pair<gpu::EncoderKind, std::string>> {};
+class LossGradients : public testing::TestWithParam<std::pair<gpu::EncoderKind, config::PriorMean>> {};
 
 TEST_P(LossGradients, are_the_differences_of_the_loss_under_the_same_draws) {
   const auto clients = trained({1, 2}, GetParam().first, GetParam().second);
@@ -78,8 +78,8 @@ TEST_P(LossGradients, are_the_differences_of_the_loss_under_the_same_draws) {
 }
 
 INSTANTIATE_TEST_SUITE_P(encoders, LossGradients,
-                         testing::Values(std::pair{gpu::EncoderKind::kDeepKernel, "constant"},
-                                         std::pair{gpu::EncoderKind::kLstm, "linear"}));
+                         testing::Values(std::pair{gpu::EncoderKind::kDeepKernel, config::PriorMean::kConstant},
+                                         std::pair{gpu::EncoderKind::kLstm, config::PriorMean::kLinear}));
 
 TEST(Loss, is_the_negative_elbo_that_an_epoch_reports_up_to_its_draws) {
   const auto clients = trained({2}, gpu::EncoderKind::kDeepKernel);

@@ -41,7 +41,7 @@ TEST(ModelMixture, shares_go_down_the_loss_per_event_and_the_mixture_is_of_what_
   state.mixing = shares;
   model::LocalOptions options;
   options.training.epochs = 1;
-  options.training.sd_map = "exp";
+  options.training.sd_map = config::SdMap::kExp;
   options.training.prior_weight = 0;
 
   model::LossGradient loss({&client}, options);

@@ -25,7 +25,7 @@ TEST(Mixing, RunsFromThePriorToTheClientsOwn) {
 
 TEST(Mixing, LocalEpochsGoOnFromTheMixture) {
   const auto prior = test::small_prior();
-  for (const char* map : {"softplus", "exp"}) {
+  for (const auto map : {config::SdMap::kSoftplus, config::SdMap::kExp}) {
     auto client = test::small_client(2);
     model::LocalOptions options;
     options.training.sd_map = map;
@@ -39,7 +39,7 @@ TEST(Mixing, LocalEpochsGoOnFromTheMixture) {
     EXPECT_EQ(client.state.first_mean, before.first_mean);
     for (std::size_t p = 0; p < mixed.sd.size(); ++p) {
       const double raw = client.state.raw[p];
-      EXPECT_NEAR(std::string(map) == "exp" ? std::exp(raw) : std::log1p(std::exp(raw)), mixed.sd[p], 1e-14);
+      EXPECT_NEAR(map == config::SdMap::kExp ? std::exp(raw) : std::log1p(std::exp(raw)), mixed.sd[p], 1e-14);
     }
   }
 }

@@ -301,7 +301,7 @@ TEST(Profiling, every_kernel_is_labelled_by_component_and_step) {
 /// The band's variances against a plain solve of the joint precision of (nu, log m, v): the priors'
 /// diag(2^-2, 10^-2, I) + sum omega lambda g g', g = ((1 - sigma), 1, (1 - sigma) V).
 /// Slopes of a linear prior mean are weights, known here: they move the mean and stay out of the directions.
-class Bands : public testing::TestWithParam<std::string> {};
+class Bands : public testing::TestWithParam<config::PriorMean> {};
 
 TEST_P(Bands, take_the_expected_information_of_the_data_with_nu_and_m_unknown) {
   const auto encoder = test::small_encoder(gpu::EncoderKind::kRbf, GetParam());
@@ -309,7 +309,7 @@ TEST_P(Bands, take_the_expected_information_of_the_data_with_nu_and_m_unknown) {
   const double lengthscale = 20, variance = 1.5, jitter = 1e-6;
   const Client client = model::make_client(0, encoder, {simulated(7)}, m, 1.0);
   model::WeightPosterior prior{{std::log(variance), std::log(lengthscale)}, {1e-12, 1e-12}};
-  if (GetParam() == "linear") {
+  if (GetParam() == config::PriorMean::kLinear) {
     prior.mean.insert(prior.mean.begin(), 0.03);
     prior.sd.insert(prior.sd.begin(), 1e-12);
   }
@@ -381,14 +381,14 @@ TEST_P(Bands, take_the_expected_information_of_the_data_with_nu_and_m_unknown) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(means, Bands, testing::Values("constant", "linear"),
-                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(means, Bands, testing::Values(config::PriorMean::kConstant, config::PriorMean::kLinear),
+                         [](const auto& info) { return std::string(config::word(info.param)); });
 
 /// The second unit of the embedding is 1 everywhere: a slope on it moves f by a constant, which nu takes back.
 TEST(Predict, bands_do_not_depend_on_a_constant_that_a_linear_mean_adds) {
   config::Model model;
   model.width = 2;
-  model.mean = "linear";
+  model.mean = config::PriorMean::kLinear;
   const auto encoder = model::make_embedding(model, {});
   const Client client = model::make_client(0, encoder, {simulated(7)}, 6, 1.0);
   PredictionOptions options;

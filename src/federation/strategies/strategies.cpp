@@ -1,22 +1,32 @@
 #include "federation/strategies/strategies.hpp"
 
-#include "config/error.hpp"
+#include <cassert>
 
 namespace fedpp::federation {
 
 std::unique_ptr<const Strategy> make_strategy(const config::Federation& federation) {
-  const auto& mode = federation.mode;
+  using config::Mode;
   const auto rate = [&](double own) { return federation.mixing_rate > 0 ? federation.mixing_rate : own; };
-  if (mode == "federated") return bayesian_strategy();
-  if (mode == "local") return local_strategy();
-  if (mode == "fedavg") return fedavg_strategy();
-  if (mode == "fedprox") return fedprox_strategy(federation.proximal);
-  if (mode == "per-fedavg") return per_fedavg_strategy();
-  if (mode == "ditto") return ditto_strategy(federation.proximal);
-  if (mode == "fedala") return fedala_strategy(rate(1.0));
-  if (mode == "apple") return apple_strategy(federation.proximal, rate(0.03), federation.rounds);
-  throw UserError("federation.mode = '" + mode +
-                  "': choose federated, local, fedavg, fedprox, per-fedavg, ditto, fedala or apple");
+  switch (federation.mode) {
+    case Mode::kFederated:
+      return bayesian_strategy();
+    case Mode::kLocal:
+      return local_strategy();
+    case Mode::kFedavg:
+      return fedavg_strategy();
+    case Mode::kFedprox:
+      return fedprox_strategy(federation.proximal);
+    case Mode::kPerFedavg:
+      return per_fedavg_strategy();
+    case Mode::kDitto:
+      return ditto_strategy(federation.proximal);
+    case Mode::kFedala:
+      return fedala_strategy(rate(1.0));
+    case Mode::kApple:
+      return apple_strategy(federation.proximal, rate(0.03), federation.rounds);
+  }
+  assert(false);
+  return nullptr;
 }
 
 std::vector<model::LocalReport> Strategy::train(const std::vector<model::Client*>& participants, const LocalWork& work,

@@ -54,7 +54,7 @@ class Strategy {
                                                  const LocalWork& work) const;
 };
 
-/// The strategy of federation.mode with its settings. Throws UserError for another name.
+/// The strategy of federation.mode with its settings.
 std::unique_ptr<const Strategy> make_strategy(const config::Federation& federation);
 
 /// The weights of the participants that did not fail: what is sent where a client's own posterior is.

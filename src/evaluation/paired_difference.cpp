@@ -1,0 +1,49 @@
+#include "evaluation/paired_difference.hpp"
+
+#include <fmt/format.h>
+
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+namespace fedpp::evaluation {
+
+std::string PairedDifference::outcome() const {
+  if (!std::isfinite(standard_error)) return "none";
+  if (std::abs(difference) <= 2 * standard_error) return "tie";
+  return difference > 0 ? "above" : "below";
+}
+
+PairedDifference paired_difference(const std::vector<ClientScore>& ours, const std::vector<ClientScore>& other) {
+  assert(ours.size() == other.size());
+  const Score sum = total(ours);
+  PairedDifference paired{sum.headline_per_event() - total(other).headline_per_event(),
+                          std::numeric_limits<double>::quiet_NaN(), 0, 0};
+  double squares = 0;
+  for (std::size_t c = 0; c < ours.size(); ++c) {
+    assert(ours[c].client == other[c].client);
+    const Score &a = ours[c].score, &b = other[c].score;
+    if (a.events == 0 && a.headline == 0) continue;  // nothing to score, or left out
+    const double residual = a.headline - b.headline - paired.difference * a.events;
+    squares += residual * residual;
+    ++paired.clients;
+    paired.above += a.headline > b.headline ? 1 : 0;
+  }
+  if (paired.clients > 1)
+    paired.standard_error = std::sqrt(squares * paired.clients / (paired.clients - 1.0)) / sum.events;
+  return paired;
+}
+
+std::string sentence(const PairedDifference& paired, const std::string& ours, const std::string& other) {
+  if (paired.clients < 2)
+    return fmt::format("{} scores {:.4f} {} {}; one client alone gives no standard error.", ours,
+                       std::abs(paired.difference), paired.difference < 0 ? "less than" : "more than", other);
+  const std::string outcome = paired.outcome();
+  if (outcome == "none") return fmt::format("{} and {}: no finite difference of scores.", ours, other);
+  const bool tie = outcome == "tie";
+  return fmt::format("{} {} {}: {:+.4f}, {} two paired standard errors over {} clients ({:.4f}).", ours,
+                     tie ? "ties with" : "is " + outcome, other, paired.difference, tie ? "within" : "beyond",
+                     paired.clients, 2 * paired.standard_error);
+}
+
+}  // namespace fedpp::evaluation

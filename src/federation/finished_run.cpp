@@ -1,0 +1,81 @@
+#include "federation/finished_run.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "config/error.hpp"
+
+namespace fedpp::federation {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Numbers that are not finite are null in JSON.
+double number(const ordered_json& value) {
+  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+}
+
+std::vector<evaluation::ClientScore> clients_of(const ordered_json& model) {
+  std::vector<evaluation::ClientScore> clients;
+  for (const auto& client : model.at("per_client"))
+    clients.push_back({client.at("client").get<std::int64_t>(),
+                       {number(client.at("log_likelihood")), 0, client.at("events").get<double>()}});
+  return clients;
+}
+
+void append(std::vector<std::int64_t>& list, const ordered_json& clients) {
+  for (const auto& client : clients) list.push_back(client.get<std::int64_t>());
+}
+
+FinishedRun parse(const std::string& name, const ordered_json& json) {
+  FinishedRun run;
+  run.name = name;
+  const auto& scores = json.at("scores");
+  run.protocol = config::from_word<config::Protocol>(scores.at("protocol").get<std::string>()).value();
+  run.unit = scores.at("unit").get<std::string>();
+  run.test_data = json.at("test_data").get<std::string>();
+  run.clients = clients_of(scores.at("models").at(0));
+  if (json.contains("unscored_clients")) append(run.left_out, json.at("unscored_clients"));
+  if (json.contains("honest")) append(run.left_out, json.at("honest").at("hostile_clients"));
+  if (const auto& ks = json.at("calibration").at("ks"); !ks.is_null()) run.ks = ks.get<double>();
+  run.config = json.at("config");
+  if (!json.contains("rounds")) return run;
+  run.seconds = 0;
+  for (const auto& round : json.at("rounds")) *run.seconds += round.at("seconds").get<double>();
+  run.rounds = static_cast<std::int64_t>(json.at("rounds").size());
+  const auto best = json.at("best_round").get<std::int64_t>();
+  run.scored_round = best > 0 ? best : *run.rounds;
+  return run;
+}
+
+}  // namespace
+
+FinishedRun read_finished_run(const std::string& path) {
+  std::error_code ignored;
+  const bool folder = std::filesystem::is_directory(path, ignored);
+  const std::string name = folder ? (std::filesystem::path(path) / "result.json").string() : path;
+  std::ifstream file(name);
+  if (!file)
+    throw UserError(
+        fmt::format("{}: cannot be read: name a folder that 'fedpp train' has finished in, or a file of "
+                    "'fedpp evaluate'",
+                    name));
+  const auto json = ordered_json::parse(file, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("scores"))
+    throw UserError(fmt::format("{}: is no result of 'fedpp train' or 'fedpp evaluate'", name));
+  if (!json.contains("test_data"))
+    throw UserError(
+        fmt::format("{}: was written by a version of fedpp that did not say which test data the scores are "
+                    "of: run 'fedpp evaluate' on its folder and compare the evaluation.json there",
+                    name));
+  try {
+    return parse(path, json);
+  } catch (const std::exception& error) {  // a key that is missing or of another type
+    throw UserError(fmt::format("{}: is no whole result: {}", name, error.what()));
+  }
+}
+
+}  // namespace fedpp::federation
