@@ -38,15 +38,19 @@ struct Slopes {
   double mean, sd;
 };
 
-/// Where a client's weights lie.
+/// A slab of a client's weights, which a team has, and where they lie.
 struct Place {
+  int client, slab, parameters, samples;
   Index posterior, weights;
-  int parameters, samples;
-};
 
-KOKKOS_INLINE_FUNCTION Place place(const Batch& b, int client) {
-  return {b.posterior(client), b.weights(client), b.parameters(client), b.samples(client)};
-}
+  KOKKOS_INLINE_FUNCTION Place(const Batch& b, int league_rank, int parts)
+      : client(league_rank / parts),
+        slab(league_rank % parts),
+        parameters(b.parameters(client)),
+        samples(b.samples(client)),
+        posterior(b.posterior(client)),
+        weights(b.weights(client)) {}
+};
 
 /// Of mean_s J(w_s) at weight j.
 KOKKOS_INLINE_FUNCTION Slopes data_slopes(const Fields& f, const Place& c, Index j) {
@@ -68,12 +72,12 @@ KOKKOS_INLINE_FUNCTION Slopes objective_slopes(const Fields& f, const AdamState&
   return {by.mean - o.prior_weight * prior.d_mean, by.sd - o.prior_weight * prior.d_sd};
 }
 
-/// Adam's next ascent of one client's weights along `slopes(j)`.
+/// Adam's ascent of a slab along `slopes(j)`, the step being counted already.
 template <class Along>
 KOKKOS_INLINE_FUNCTION void ascend(const Member& member, const Fields& f, const AdamState& a, const AdamOptions& o,
-                                   int client, const Place& c, const Along& slopes) {
-  if (f.step_taken(client) == 0) return;
-  const double step = static_cast<double>(a.steps(client) + 1);
+                                   const Place& c, const Along& slopes) {
+  if (f.step_taken(c.client) == 0) return;
+  const double step = static_cast<double>(a.steps(c.client));
   // 1 - beta^t without loss of digits.
   const double correct1 = -std::expm1(step * math::log(o.beta1));
   const double correct2 = -std::expm1(step * math::log(o.beta2));
@@ -82,8 +86,7 @@ KOKKOS_INLINE_FUNCTION void ascend(const Member& member, const Fields& f, const 
     second = o.beta2 * second + (1 - o.beta2) * slope * slope;
     value += rate * (first / correct1) / (math::sqrt(second / correct2) + o.epsilon);
   };
-  member.team_barrier();
-  team_for(member, c.parameters, [&](Index j) {
+  team_for_slab(member, c.slab, c.parameters, [&](Index j) {
     const Index at = c.posterior + j;
     const double sd = f.sd(at);
     const Slopes by = slopes(j);
@@ -93,15 +96,20 @@ KOKKOS_INLINE_FUNCTION void ascend(const Member& member, const Fields& f, const 
     move(a.raw(at), by.sd * d_raw, a.first_raw(at), a.second_raw(at), rate);
     f.sd(at) = sd_of_raw(o.sd_map, a.raw(at));
   });
-  member.team_barrier();
-  if (member.team_rank() == 0) a.steps(client) += 1;
 }
 
-/// A client's gradient, weight by weight.
+/// Apart from the ascent, whose teams all read it.
+void count_step(const Exec& exec, const Batch& b, const Fields& f, const AdamState& a) {
+  Kokkos::parallel_for(
+      "fedpp::weights::count_step"_label, Kokkos::RangePolicy<Exec>(exec, 0, b.clients),
+      FEDPP_KERNEL(const int client) { a.steps(client) += f.step_taken(client) != 0; });
+}
+
+/// A slab's gradient, weight by weight.
 template <class Of>
 KOKKOS_INLINE_FUNCTION void write_slopes(const Member& member, const Place& c, const Array<double>& by_mean,
                                          const Array<double>& by_sd, const Of& slopes) {
-  team_for(member, c.parameters, [&](Index j) {
+  team_for_slab(member, c.slab, c.parameters, [&](Index j) {
     const Slopes by = slopes(j);
     by_mean(c.posterior + j) = by.mean;
     by_sd(c.posterior + j) = by.sd;
@@ -123,40 +131,45 @@ void prior_divergence(const Exec& exec, const Batch& b, const Fields& f, const A
 }
 
 void adam_step(const Exec& exec, const Batch& b, const Fields& f, const AdamState& a, const AdamOptions& o) {
+  count_step(exec, b, f, a);
+  const int parts = slabs(b.most_parameters);
   Kokkos::parallel_for(
-      "fedpp::weights::adam"_label, team_policy(exec, b.clients), FEDPP_KERNEL(const Member& member) {
-        const int client = member.league_rank();
-        const Place c = place(b, client);
-        ascend(member, f, a, o, client, c, [&](Index j) { return objective_slopes(f, a, o, c, j); });
+      "fedpp::weights::adam"_label, team_policy(exec, b.clients * parts), FEDPP_KERNEL(const Member& member) {
+        const Place c(b, member.league_rank(), parts);
+        ascend(member, f, a, o, c, [&](Index j) { return objective_slopes(f, a, o, c, j); });
       });
 }
 
 void posterior_gradient(const Exec& exec, const Batch& b, const Fields& f, const Array<double>& by_mean,
                         const Array<double>& by_sd) {
+  const int parts = slabs(b.most_parameters);
   Kokkos::parallel_for(
-      "fedpp::weights::posterior_gradient"_label, team_policy(exec, b.clients), FEDPP_KERNEL(const Member& member) {
-        const Place c = place(b, member.league_rank());
+      "fedpp::weights::posterior_gradient"_label, team_policy(exec, b.clients * parts),
+      FEDPP_KERNEL(const Member& member) {
+        const Place c(b, member.league_rank(), parts);
         write_slopes(member, c, by_mean, by_sd, [&](Index j) { return data_slopes(f, c, j); });
       });
 }
 
 void objective_gradient(const Exec& exec, const Batch& b, const Fields& f, const AdamState& a, const AdamOptions& o,
                         const Array<double>& by_mean, const Array<double>& by_sd) {
+  const int parts = slabs(b.most_parameters);
   Kokkos::parallel_for(
-      "fedpp::weights::objective_gradient"_label, team_policy(exec, b.clients), FEDPP_KERNEL(const Member& member) {
-        const Place c = place(b, member.league_rank());
+      "fedpp::weights::objective_gradient"_label, team_policy(exec, b.clients * parts),
+      FEDPP_KERNEL(const Member& member) {
+        const Place c(b, member.league_rank(), parts);
         write_slopes(member, c, by_mean, by_sd, [&](Index j) { return objective_slopes(f, a, o, c, j); });
       });
 }
 
 void adam_step_along(const Exec& exec, const Batch& b, const Fields& f, const AdamState& a, const AdamOptions& o,
                      const Array<double>& by_mean, const Array<double>& by_sd) {
+  count_step(exec, b, f, a);
+  const int parts = slabs(b.most_parameters);
   Kokkos::parallel_for(
-      "fedpp::weights::adam_along"_label, team_policy(exec, b.clients), FEDPP_KERNEL(const Member& member) {
-        const int client = member.league_rank();
-        const Place c = place(b, client);
-        ascend(member, f, a, o, client, c,
-               [&](Index j) { return Slopes{by_mean(c.posterior + j), by_sd(c.posterior + j)}; });
+      "fedpp::weights::adam_along"_label, team_policy(exec, b.clients * parts), FEDPP_KERNEL(const Member& member) {
+        const Place c(b, member.league_rank(), parts);
+        ascend(member, f, a, o, c, [&](Index j) { return Slopes{by_mean(c.posterior + j), by_sd(c.posterior + j)}; });
       });
 }
 

@@ -103,12 +103,9 @@ void accumulate(const Exec& exec, const Averages& a, const Fields& f) {
         const double offset = f.offset(b.client(i));
         Scratch scratch(member, accumulate_scratch(b));
         double *sum = scratch.take(length), *response = scratch.take(m + 2);
-        const auto nothing = [](int, int) {};
         const auto entry = [=](int r, int c) { return record[r + c * length]; };
-        team_visit_and_multiply(member, static_cast<int>(length), n, nothing, entry, sum,
-                                [=](int c) { return alpha[c]; });
-        team_visit_and_multiply(member, m + 2, n, nothing, entry, response,
-                                [=](int c) { return beta[c] - alpha[c] * offset; });
+        team_multiply(member, static_cast<int>(length), n, entry, sum, [=](int c) { return alpha[c]; });
+        team_multiply(member, m + 2, n, entry, response, [=](int c) { return beta[c] - alpha[c] * offset; });
         member.team_barrier();
         double* square = f.tile_square.data() + b.tile_square(tile);
         double* vector = f.tile_vector.data() + b.tile_vector(tile);

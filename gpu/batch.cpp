@@ -53,6 +53,7 @@ Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<Rea
     batch.most_inputs = std::max(batch.most_inputs, c.encoder.inputs);
     batch.most_samples = std::max(batch.most_samples, c.samples);
     batch.most_weights = std::max(batch.most_weights, c.encoder.weights());
+    batch.most_parameters = std::max(batch.most_parameters, p);
   }
 
   Ints client, inducing, columns, first_problem, tile_begin{0};

@@ -55,8 +55,8 @@ class EncoderOperator {
   virtual void embed(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only) = 0;
   /// fields.gradient [weights() of each (client, sample)] from fields.embedding_adjoint and
   /// fields.inducing_embedding_adjoint, over the tiles of the mini-batch and the inducing points of sets that have one;
-  /// embed() came before with the same weights. The adjoints given may be overwritten. Complete after
-  /// collect().
+  /// embed() came before with the same weights, once for every call, which may overwrite what it left, and the adjoints
+  /// given. Complete after collect().
   virtual void adjoint(const Exec& exec, const Batch& batch, const Fields& fields) = 0;
   /// What adjoint() leaves to the end: sums over a client's realisations, where it goes by chunks.
   virtual void collect(const Exec&, const Batch&, const Fields&) {}

@@ -30,8 +30,9 @@ Index lay_out_bundles(const Batch& batch, const std::vector<Encoder>& encoders, 
   for (int c = 0; c < batch.clients; ++c) {
     auto& own = streams[c];
     std::stable_sort(own.begin(), own.end(), [&](int a, int b) { return tokens[a] > tokens[b]; });
-    for (std::size_t first = 0; first < own.size(); first += kStepColumns) {
-      const std::size_t last = std::min(first + kStepColumns, own.size());
+    for (std::size_t first = 0; first < own.size(); first += kBundleStreams) {
+      const std::size_t last = std::min(first + kBundleStreams, own.size());
+      k.most_streams = std::max(k.most_streams, static_cast<int>(last - first));
       order.insert(order.end(), own.begin() + first, own.begin() + last);
       for (int sample = 0; sample < samples[c]; ++sample) {
         task_bundle.push_back(static_cast<int>(bundle_client.size()));
@@ -48,11 +49,10 @@ Index lay_out_bundles(const Batch& batch, const std::vector<Encoder>& encoders, 
   ArraySet<int> ints;
   ints.upload("bundle_client", k.bundle_client, bundle_client);
   ints.upload("bundle_begin", k.bundle_begin, bundle_begin);
-  ints.upload("bundle_stream", k.stream, order);
+  ints.upload("bundle_streams", k.bundle_streams, order);
   ints.upload("bundle_client_tasks", k.client_tasks, client_tasks);
   ints.upload("bundle_task", k.task_bundle, task_bundle);
   ints.upload("bundle_sample", k.task_sample, task_sample);
-  ints.zeros("active_streams", k.active, static_cast<Index>(k.tasks) * kStepColumns);
   ints.make("bundles");
   ArraySet<Index> offsets;
   offsets.upload("bundle_gradient_offset", k.task_gradient, task_gradient);
@@ -71,8 +71,9 @@ class LstmOperator : public EncoderOperator {
       k_.stride = std::max(k_.stride, s.state());
       k_.gates = std::max(k_.gates, s.gates());
       k_.back = std::max(k_.back, s.back());
-      k_.forward_scratch = std::max(k_.forward_scratch, s.forward_scratch() * kStepColumns);
-      k_.adjoint_scratch = std::max(k_.adjoint_scratch, s.adjoint_scratch() * kStepColumns);
+      k_.layers = std::max(k_.layers, s.layers);
+      k_.forward_scratch = std::max(k_.forward_scratch, s.forward_scratch());
+      k_.adjoint_scratch = std::max(k_.adjoint_scratch, s.adjoint_scratch());
     }
     const Index gradient = lay_out_bundles(batch, encoders, k_);
     ArraySet<double> doubles;
@@ -130,8 +131,8 @@ class LstmFamily : public EncoderFamily {
     return with_gradient ? memory + points * s.back() + slots + points : memory;
   }
   Index client_workspace(const Encoder& encoder, Index streams, bool with_gradient) const override {
-    const Index bundles = (streams + kStepColumns - 1) / kStepColumns;
-    return bundles * (kStepColumns + 4 + (with_gradient ? Lstm(encoder).weights() : 0));
+    const Index bundles = (streams + kBundleStreams - 1) / kBundleStreams;
+    return bundles * (4 + (with_gradient ? Lstm(encoder).weights() : 0));
   }
 
   /// W_h once a slot, W_x once a token and a point (whose types are no input); in the adjoint twice that.

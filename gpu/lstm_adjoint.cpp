@@ -1,5 +1,6 @@
 // The LSTM encoder's adjoint. Activations are not kept but formed again: the points come first and then the histories,
-// backwards in time; what the points and the token of a slot pass back goes through W_h once.
+// backwards in time; what the points and the token of a slot pass back goes through W_h once, and takes the place of the
+// slot's hidden parts, so that products over whole histories give the gradient by W_h.
 #include "gpu/lstm_work.hpp"
 
 namespace fedpp::gpu::lstm {
@@ -9,13 +10,12 @@ namespace {
 template <class D>
 void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Work& k) {
   Kokkos::parallel_for(
-      "fedpp::lstm::points_adjoint"_label, team_policy(exec, b.piece_tasks, k.adjoint_scratch),
+      "fedpp::lstm::points_adjoint"_label, team_policy(exec, b.piece_tasks, kPointColumns * k.adjoint_scratch),
       FEDPP_KERNEL(const Member& member) {
         const Piece piece(b, f, member.league_rank());
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != EncoderKind::kLstm || f.step_taken(piece.client) == 0) return;
         const Lstm s(e);
-        const int state = s.state();
         double* out = k.point_adjoint.data() + piece.point * k.back;
         if (!piece.selected(b, f)) {  // its slot may belong to a stream that others of the mini-batch use
           team_for(member, static_cast<Index>(piece.n) * k.back, [=](Index j) { out[j] = 0; });
@@ -23,12 +23,12 @@ void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Wor
         }
         double* gradient = f.piece_gradient.data() + piece.gradient;
         team_for(member, s.weights(), [=](Index j) { gradient[j] = 0; });
-        Scratch scratch(member, k.adjoint_scratch);
-        const Step step(scratch, s, true);
+        Scratch scratch(member, kPointColumns * k.adjoint_scratch);
+        const Step step(scratch, s, kPointColumns, true);
         const double* memory = k.memory.data() + b.problem_slot(piece.problem) * k.stride;
         const double* hidden = k.hidden.data() + b.problem_slot(piece.problem) * k.gates;
-        for (int first = 0; first < piece.n; first += kStepColumns) {
-          const int n = piece.n - first < kStepColumns ? piece.n - first : kStepColumns;
+        for (int first = 0; first < piece.n; first += kPointColumns) {
+          const int n = piece.n - first < kPointColumns ? piece.n - first : kPointColumns;
           const int* slot = piece.slot + first;
           const double* input = piece.input + static_cast<Index>(first) * s.inputs;
           const double* h_bar = piece.adjoint + static_cast<Index>(first) * s.width;
@@ -38,14 +38,17 @@ void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Wor
               member, s, piece.weights, n, false, previous,
               [&](Index c) { return hidden + static_cast<Index>(slot[c]) * k.gates; },
               [=](Index c) { return input + c * s.inputs; }, type, step);
-          team_for_2d(member, state, n, [=](int r, int c) {
-            const int top = r - (state - 2 * s.width);  // h of the last layer
-            step.next_adjoint[r + static_cast<Index>(c) * state] =
-                top >= 0 && top < s.width ? h_bar[top + static_cast<Index>(c) * s.width] : 0;
+          team_for_2d(member, s.cells(), n, [=](int r, int c) {
+            const int top = r - (s.cells() - s.width);  // h of the last layer
+            step.h_adjoint[r + static_cast<Index>(c) * s.cells()] =
+                top >= 0 ? h_bar[top + static_cast<Index>(c) * s.width] : 0;
+            step.z[s.gates() + r + static_cast<Index>(c) * step.stride] = 0;
           });
           member.team_barrier();
-          advance_adjoint<D>(member, s, piece.weights, n, false, previous, type, step, gradient,
-                             [&](Index c) { return out + (first + c) * k.back; });
+          advance_adjoint<D>(member, s, piece.weights, n, false, previous, type, step, gradient);
+          team_for_2d(member, s.back(), n, [&](int r, int c) {
+            out[r + (first + c) * k.back] = step.z[r + static_cast<Index>(c) * step.stride];
+          });
         }
       });
 }
@@ -53,77 +56,96 @@ void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Wor
 template <class D>
 void adjoint_histories(const Exec& exec, const Batch& b, const Fields& f, const Work& k) {
   Kokkos::parallel_for(
-      "fedpp::lstm::histories_adjoint"_label, team_policy(exec, k.tasks, k.adjoint_scratch),
+      "fedpp::lstm::histories_adjoint"_label, team_policy(exec, k.tasks, k.bundle_scratch(k.adjoint_scratch)),
       FEDPP_KERNEL(const Member& member) {
-        const Bundle bundle(member, b, f, k, true);
-        const int sample = bundle.sample, streams = bundle.count;
+        Scratch scratch(member, k.bundle_scratch(k.adjoint_scratch));
+        const Bundle bundle(member, b, f, k, true, scratch);
+        const Stream* streams = bundle.streams;
         if (f.step_taken(bundle.client) == 0) return;
         const Lstm s(b.encoder(bundle.client));
-        const double* w = weights_of(b, f, bundle.client, sample);
+        const double* w = weights_of(b, f, bundle.client, bundle.sample);
         double* gradient = k.gradient.data() + k.task_gradient(member.league_rank());
         team_for(member, s.weights(), [=](Index j) { gradient[j] = 0; });
-        if (streams == 0) return;
-        const int* active = bundle.streams;
-        Scratch scratch(member, k.adjoint_scratch);
-        const Step step(scratch, s, true);
-        double *back = step.back, *next_adjoint = step.next_adjoint;
-        const int width = s.width, stride = s.back();
-        team_for(member, static_cast<Index>(streams) * stride, [=](Index j) { back[j] = 0; });
-        member.team_barrier();
+        if (bundle.count == 0) return;
+        const Step step(scratch, s, k.most_streams, true);
+        const int width = s.width, gates = s.gates(), stride = step.stride;
+        double* z = step.z;
         int n = 0;
-        for (int j = b.stream_tokens(active[0]);; --j) {
-          while (n < streams && b.stream_tokens(active[n]) >= j) ++n;
+        for (int j = static_cast<int>(streams[0].tokens);; --j) {
+          const int going_on = n;
+          while (n < bundle.count && streams[n].tokens >= j) ++n;
           // By slot j: what its token passed back, and the points that stand there.
           for (int c = 0; c < n; ++c) {
-            double* sum = back + static_cast<Index>(c) * stride;
-            const int stream = active[c], i = b.stream_realisation(stream);
-            const Index at = b.slot(i) + b.stream_slot(stream) + j, first = k.points.begin(at);
-            const int points = static_cast<int>(k.points.begin(at + 1) - first);
-            if (points == 0) continue;
-            const double* adjoints = k.point_adjoint.data() + b.problem_point(b.problem(i) + sample) * k.back;
+            double* sum = z + static_cast<Index>(c) * stride;
+            const Index first = k.points.begin(streams[c].slot_points + j);
+            const int points = static_cast<int>(k.points.begin(streams[c].slot_points + j + 1) - first);
+            if (points == 0 && c < going_on) continue;
+            const double* adjoints = k.point_adjoint.data() + streams[c].point * k.back;
             team_add_parts(
-                member, 0, stride, 1 + points,
+                member, 0, s.back(), 1 + points,
                 [&](int p) -> const double* {
-                  return p == 0 ? sum : adjoints + static_cast<Index>(k.points.point(first + p - 1)) * k.back;
+                  if (p == 0) return c < going_on ? sum : nullptr;
+                  return adjoints + static_cast<Index>(k.points.point(first + p - 1)) * k.back;
                 },
                 sum);
           }
           member.team_barrier();
-          const auto state = [&](Index c) -> const double* {
-            return k.memory.data() + bundle.slot(b, c, j) * k.stride;
-          };
-          for (int layer = 0; layer < s.layers; ++layer) {
-            const double* z = back + 5 * width * layer;
-            gather_hidden(member, s, layer, n, state, step);
-            D::gemm(member, Op::kNone, Op::kTranspose, 4 * width, width + 1, n, 1.0, z, stride, step.h, width + 1, 1.0,
-                    gradient + s.hidden_weight(layer), 4 * width);
-            if (j > 0)
-              D::gemm(member, Op::kTranspose, Op::kNone, width, n, 4 * width, 1.0, w + s.hidden_weight(layer),
-                      4 * width, z, stride, 0.0, next_adjoint + 2 * width * layer, s.state());
-          }
-          if (j == 0) break;
-          team_for_2d(member, width * s.layers, n, [=](int r, int c) {
-            const int layer = r / width, u = r % width;
-            next_adjoint[c * s.state() + 2 * width * layer + width + u] =
-                back[static_cast<Index>(c) * stride + 5 * width * layer + 4 * width + u];
+          team_for_columns(member, gates, n, [&](int c) {
+            double* by_hidden = k.hidden.data() + (streams[c].slot + j) * k.gates;
+            const double* from = z + static_cast<Index>(c) * stride;
+            return [=](int u) { by_hidden[u] = from[u]; };
           });
-          member.team_barrier();
+          if (j == 0) break;
+          for (int layer = 0; layer < s.layers; ++layer)
+            D::gemm(member, Op::kTranspose, Op::kNone, width, n, 4 * width, 1.0, w + s.hidden_weight(layer), 4 * width,
+                    z + 4 * width * layer, stride, 0.0, step.h_adjoint + width * layer, s.cells());
           // Through token j - 1 to the slot before it.
           const auto previous = [&](Index c) -> const double* {
-            return k.memory.data() + bundle.slot(b, c, j - 1) * k.stride;
+            return k.memory.data() + (streams[c].slot + j - 1) * k.stride;
           };
-          const auto type = [&](Index c) {
-            return s.type_width > 0 ? f.token_type(b.stream_token(active[c]) + j - 1) : -1;
-          };
+          const auto type = [&](Index c) { return s.type_width > 0 ? f.token_type(streams[c].token + j - 1) : -1; };
           advance<D>(
               member, s, w, n, true, previous,
-              [&](Index c) -> const double* { return k.hidden.data() + bundle.slot(b, c, j - 1) * k.gates; },
-              [&](Index c) {
-                return f.token_input.data() + b.stream_input(active[c]) + static_cast<Index>(j - 1) * s.inputs;
-              },
+              [&](Index c) -> const double* { return k.hidden.data() + (streams[c].slot + j - 1) * k.gates; },
+              [&](Index c) { return f.token_input.data() + streams[c].input + static_cast<Index>(j - 1) * s.inputs; },
               type, step);
-          advance_adjoint<D>(member, s, w, n, true, previous, type, step, gradient,
-                             [=](Index c) { return back + c * stride; });
+          advance_adjoint<D>(member, s, w, n, true, previous, type, step, gradient);
+        }
+      });
+}
+
+/// By W_h and b: one product a realisation over all of its slots, instead of one a step. A client's sum joins the
+/// partial sums of its first bundle, which have nothing there.
+template <class D>
+void adjoint_hidden(const Exec& exec, const Batch& b, const Fields& f, const Work& k) {
+  const int samples_at_most = b.most_samples;
+  Kokkos::parallel_for(
+      "fedpp::lstm::hidden_adjoint"_label, team_policy(exec, b.clients * samples_at_most * k.layers),
+      FEDPP_KERNEL(const Member& member) {
+        const int layer = member.league_rank() % k.layers, sample = member.league_rank() / k.layers % samples_at_most;
+        const int client = member.league_rank() / k.layers / samples_at_most;
+        const Encoder& e = b.encoder(client);
+        const int task = k.client_tasks(client) + sample;
+        if (e.kind != EncoderKind::kLstm || layer >= e.layers || sample >= b.samples(client) ||
+            task >= k.client_tasks(client + 1) || f.step_taken(client) == 0)
+          return;
+        const Lstm s(e);
+        const int width = s.width, gates = 4 * width;
+        double* gradient = k.gradient.data() + k.task_gradient(task) + s.hidden_weight(layer);
+        double* by_bias = gradient + gates * width;
+        for (int i = b.client_realisations(client); i < b.client_realisations(client + 1); ++i) {
+          const int last = b.stream_begin(i + 1) - 1;
+          if (last < b.stream_begin(i) || !in_mini_batch(b, f, i)) continue;
+          const int slots = b.stream_slot(last) + b.stream_tokens(last) + 1;
+          const Index first = b.problem_slot(b.problem(i) + sample);
+          const double* z = k.hidden.data() + first * k.gates + gates * layer;
+          const double* h = k.memory.data() + first * k.stride + 2 * width * layer;
+          D::gemm(member, Op::kNone, Op::kTranspose, gates, width, slots, 1.0, z, k.gates, h, k.stride, 1.0, gradient,
+                  gates);
+          team_add_parts(
+              member, 0, gates, 1 + slots,
+              [&](int p) -> const double* { return p == 0 ? by_bias : z + static_cast<Index>(p - 1) * k.gates; },
+              by_bias);
         }
       });
 }
@@ -134,6 +156,7 @@ void adjoint(const Exec& exec, const Batch& batch, const Fields& fields, const W
   with_dense([&]<class D>() {
     adjoint_points<D>(exec, batch, fields, work);
     adjoint_histories<D>(exec, batch, fields, work);
+    adjoint_hidden<D>(exec, batch, fields, work);
   });
 }
 

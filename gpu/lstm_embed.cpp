@@ -9,38 +9,34 @@ namespace {
 template <class D>
 void embed_histories(const Exec& exec, const Batch& b, const Fields& f, const Work& k, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::lstm::histories"_label, team_policy(exec, k.tasks, k.forward_scratch),
+      "fedpp::lstm::histories"_label, team_policy(exec, k.tasks, k.bundle_scratch(k.forward_scratch)),
       FEDPP_KERNEL(const Member& member) {
-        const Bundle bundle(member, b, f, k, batch_only);
+        Scratch scratch(member, k.bundle_scratch(k.forward_scratch));
+        const Bundle bundle(member, b, f, k, batch_only, scratch);
         const Lstm s(b.encoder(bundle.client));
         const double* w = weights_of(b, f, bundle.client, bundle.sample);
-        const int* active = bundle.streams;
+        const Stream* streams = bundle.streams;
         int n = bundle.count;
-        Scratch scratch(member, k.forward_scratch);
-        const Step step(scratch, s, false);
+        const Step step(scratch, s, k.most_streams, false);
+        double* states = step.next;
+        team_for(member, static_cast<Index>(n) * s.state(), [=](Index j) { states[j] = 0; });
+        member.team_barrier();
         for (int j = 0;; ++j) {
-          while (n > 0 && b.stream_tokens(active[n - 1]) < j) --n;  // streams that have a slot j
+          while (n > 0 && streams[n - 1].tokens < j) --n;  // streams that have a slot j
           if (n == 0) break;
-          const auto state = [&](Index c) -> const double* {
-            return k.memory.data() + bundle.slot(b, c, j) * k.stride;
-          };
-          const auto hidden = [&](Index c) { return k.hidden.data() + bundle.slot(b, c, j) * k.gates; };
-          hidden_parts<D>(member, s, w, n, state, hidden, step);
-          int going_on = n;
-          while (going_on > 0 && b.stream_tokens(active[going_on - 1]) == j) --going_on;
-          if (going_on == 0) break;
+          const auto hidden = [&](Index c) { return k.hidden.data() + (streams[c].slot + j) * k.gates; };
+          hidden_parts<D>(member, s, w, n, hidden, step);
+          while (n > 0 && streams[n - 1].tokens == j) --n;
+          if (n == 0) break;
           advance<D>(
-              member, s, w, going_on, true, state, hidden,
-              [&](Index c) {
-                return f.token_input.data() + b.stream_input(active[c]) + static_cast<Index>(j) * s.inputs;
-              },
-              [&](Index c) { return s.type_width > 0 ? f.token_type(b.stream_token(active[c]) + j) : -1; }, step);
-          team_for_columns(member, s.state(), going_on, [&](int c) {
-            double* next = k.memory.data() + bundle.slot(b, c, j + 1) * k.stride;
-            const double* from = step.next + static_cast<Index>(c) * s.state();
+              member, s, w, n, true, [&](Index c) -> const double* { return states + c * s.state(); }, hidden,
+              [&](Index c) { return f.token_input.data() + streams[c].input + static_cast<Index>(j) * s.inputs; },
+              [&](Index c) { return s.type_width > 0 ? f.token_type(streams[c].token + j) : -1; }, step);
+          team_for_columns(member, s.state(), n, [&](int c) {
+            double* next = k.memory.data() + (streams[c].slot + j + 1) * k.stride;
+            const double* from = states + static_cast<Index>(c) * s.state();
             return [=](int r) { next[r] = from[r]; };
           });
-          member.team_barrier();
         }
       });
 }
@@ -48,18 +44,18 @@ void embed_histories(const Exec& exec, const Batch& b, const Fields& f, const Wo
 template <class D>
 void embed_points(const Exec& exec, const Batch& b, const Fields& f, const Work& k, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::lstm::points"_label, team_policy(exec, b.piece_tasks, k.forward_scratch),
+      "fedpp::lstm::points"_label, team_policy(exec, b.piece_tasks, kPointColumns * k.forward_scratch),
       FEDPP_KERNEL(const Member& member) {
         const Piece piece(b, f, member.league_rank());
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != EncoderKind::kLstm || (batch_only && !piece.selected(b, f))) return;
         const Lstm s(e);
-        Scratch scratch(member, k.forward_scratch);
-        const Step step(scratch, s, false);
+        Scratch scratch(member, kPointColumns * k.forward_scratch);
+        const Step step(scratch, s, kPointColumns, false);
         const double* memory = k.memory.data() + b.problem_slot(piece.problem) * k.stride;
         const double* hidden = k.hidden.data() + b.problem_slot(piece.problem) * k.gates;
-        for (int first = 0; first < piece.n; first += kStepColumns) {
-          const int n = piece.n - first < kStepColumns ? piece.n - first : kStepColumns;
+        for (int first = 0; first < piece.n; first += kPointColumns) {
+          const int n = piece.n - first < kPointColumns ? piece.n - first : kPointColumns;
           const int* slot = piece.slot + first;
           const double* input = piece.input + static_cast<Index>(first) * s.inputs;
           advance<D>(

@@ -47,16 +47,17 @@ KOKKOS_INLINE_FUNCTION int point_parts(double points) {
 
 void draw_weights(const Exec& exec, const Batch& b, const Fields& f, const DrawKey& key, WeightDraw draw) {
   const auto purpose = static_cast<std::uint32_t>(draw);
+  const int parts = slabs((static_cast<Index>(b.most_samples) * b.most_parameters + 1) / 2);  // of pairs
   Kokkos::parallel_for(
-      "fedpp::weights::draw"_label, team_policy(exec, b.clients), FEDPP_KERNEL(const Member& member) {
-        const int client = member.league_rank();
+      "fedpp::weights::draw"_label, team_policy(exec, b.clients * parts), FEDPP_KERNEL(const Member& member) {
+        const int client = member.league_rank() / parts, slab = member.league_rank() % parts;
         const int p = b.parameters(client);
         const Index n = static_cast<Index>(b.samples(client)) * p;
         const double* mean = f.mean.data() + b.posterior(client);
         const double* sd = f.sd.data() + b.posterior(client);
         double* noise = f.noise.data() + b.weights(client);
         double* w = f.weights.data() + b.weights(client);
-        team_for(member, (n + 1) / 2, [&](Index pair) {
+        team_for_slab(member, slab, (n + 1) / 2, [&](Index pair) {
           const auto normals =
               Philox::normals(block(key, purpose, f.client_id(client), static_cast<std::uint32_t>(pair)));
           const Index at = 2 * pair;

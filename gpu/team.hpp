@@ -106,6 +106,13 @@ KOKKOS_INLINE_FUNCTION void team_for_columns(const Member& member, int rows, int
 inline constexpr Index kSlab = kHostBackend ? 4096 : 256;
 inline int slabs(Index entries) { return static_cast<int>((entries + kSlab - 1) / kSlab); }
 
+/// Calls f(i) for the i of [0, n) that are in a slab; see team_for.
+template <class F>
+KOKKOS_INLINE_FUNCTION void team_for_slab(const Member& member, Index slab, Index n, const F& f) {
+  const Index begin = slab * kSlab, end = begin + kSlab < n ? begin + kSlab : n;
+  team_for(member, end - begin, [&](Index i) { f(begin + i); });
+}
+
 /// to[at] = part(0)[at] + part(1)[at] + ... in this order for begin <= at < end; nullptr is a part that is left out.
 /// The first part may be `to` itself. An entry belongs to one thread; no barrier.
 template <class P>
@@ -214,9 +221,32 @@ KOKKOS_INLINE_FUNCTION void team_column_sums(const Member& member, int rows, int
 #endif
 }
 
+/// to(., group(c)) += x(., c) for column after column, x: [rows x columns], to: a column for each group. No barrier.
+template <class G>
+KOKKOS_INLINE_FUNCTION void team_add_by_group(const Member& member, int rows, int columns, const double* x,
+                                              const G& group, double* to) {
+#if defined(FEDPP_DEVICE_CODE)
+  // Rows are few: the first column of a group adds for all of them.
+  team_for_2d(member, rows, columns, [&](int r, int c) {
+    const int own = group(c);
+    for (int before = 0; before < c; ++before)
+      if (group(before) == own) return;
+    double sum = to[r + rows * own];
+    for (int j = c; j < columns; ++j)
+      if (group(j) == own) sum += x[r + rows * j];
+    to[r + rows * own] = sum;
+  });
+#else
+  team_for(member, rows, [&](Index r) {
+    for (int c = 0; c < columns; ++c) to[r + rows * group(c)] += x[r + rows * c];
+  });
+#endif
+}
+
 /// y = A X, A: [rows x columns] with entries a(r, c), each column of X given by a function x(c), y: [rows x columns of
 /// X]; sums in double. Before an entry of A is read visit(r, c) is called, which may write it (hosts: in the same
-/// pass). A thread owns rows of y; no barrier follows.
+/// pass). On a host a thread owns rows of y; on a device up to eight neighbouring threads share one where rows are few.
+/// All threads must call. No barrier follows.
 template <class V, class A, class... X>
 KOKKOS_INLINE_FUNCTION void team_visit_and_multiply(const Member& member, int rows, int columns, const V& visit,
                                                     const A& a, double* y, const X&... x) {
@@ -224,14 +254,22 @@ KOKKOS_INLINE_FUNCTION void team_visit_and_multiply(const Member& member, int ro
 #if defined(FEDPP_DEVICE_CODE)
   team_for_2d(member, rows, columns, visit);
   member.team_barrier();
-  for (int r = member.team_rank(); r < rows; r += member.team_size()) {
+  int lanes = 1;
+  while (lanes < 8 && lanes * rows < member.team_size()) lanes *= 2;
+  const int lane = member.team_rank() % lanes, group = member.team_rank() / lanes;
+  for (int first = 0; first < rows; first += member.team_size() / lanes) {  // as often for every thread of a warp
+    const int r = first + group;
     double sums[kFactors] = {};
-    for (int c = 0; c < columns; ++c) {
-      const double entry = a(r, c);
-      int k = 0;
-      ((sums[k++] += entry * x(c)), ...);
-    }
-    for (int k = 0; k < kFactors; ++k) y[r + k * rows] = sums[k];
+    if (r < rows)
+      for (int c = lane; c < columns; c += lanes) {
+        const double entry = a(r, c);
+        int k = 0;
+        ((sums[k++] += entry * x(c)), ...);
+      }
+    for (int other = lanes / 2; other > 0; other /= 2)
+      for (double& sum : sums) sum += shuffle_xor(0xffffffffu, sum, other);
+    if (lane == 0 && r < rows)
+      for (int k = 0; k < kFactors; ++k) y[r + k * rows] = sums[k];
   }
 #else
   const int begin = static_cast<int>(static_cast<Index>(rows) * member.team_rank() / member.team_size());
@@ -248,6 +286,13 @@ KOKKOS_INLINE_FUNCTION void team_visit_and_multiply(const Member& member, int ro
     }
   }
 #endif
+}
+
+/// The same of an A that nobody has to visit first.
+template <class A, class... X>
+KOKKOS_INLINE_FUNCTION void team_multiply(const Member& member, int rows, int columns, const A& a, double* y,
+                                          const X&... x) {
+  team_visit_and_multiply(member, rows, columns, [](int, int) {}, a, y, x...);
 }
 
 /// The upper triangle of a[m x m] becomes the lower one's image. Barriers before and after.

@@ -3,6 +3,8 @@
 // thread reads what another writes but across a barrier. An entry's additions have one order, whatever the team's size.
 #pragma once
 
+#include <utility>
+
 #include "gpu/team.hpp"
 
 namespace fedpp::gpu {
@@ -13,25 +15,24 @@ enum class Op { kNone, kTranspose };
 template <class T>
 using Same = std::type_identity_t<T>;
 
-/// The entries of a product that one thread forms: four rows, a quarter of the matrix apart, of four columns. Eight
-/// numbers are read for sixteen multiplications; one entry a thread would read two for each.
-template <class T>
+/// The entries of a product that one thread forms: `size` rows, as far apart from each other as they share the matrix,
+/// of `size` columns. With four eight numbers are read for sixteen multiplications; one entry a thread would read two
+/// for each.
+template <class T, int size>
 struct ProductBlock {
-  static constexpr int kRows = 4, kColumns = 4;
-
-  T sum[kRows][kColumns] = {};
-  const T* left[kRows];      ///< its rows of A
-  const T* right[kColumns];  ///< its columns of B
+  T sum[size][size] = {};
+  const T* left[size];   ///< its rows of A
+  const T* right[size];  ///< its columns of B
 
   /// Adds the terms begin <= p < end to the rows from `first` on.
   template <int first>
   KOKKOS_INLINE_FUNCTION void add(int begin, int end, Index step_a, Index step_b) {
     for (int p = begin; p < end; ++p) {
-      T x[kRows], y[kColumns];
-      for (int q = first; q < kRows; ++q) x[q] = left[q][p * step_a];
-      for (int j = 0; j < kColumns; ++j) y[j] = right[j][p * step_b];
-      for (int q = first; q < kRows; ++q)
-        for (int j = 0; j < kColumns; ++j) sum[q][j] += x[q] * y[j];
+      T x[size], y[size];
+      for (int q = first; q < size; ++q) x[q] = left[q][p * step_a];
+      for (int j = 0; j < size; ++j) y[j] = right[j][p * step_b];
+      for (int q = first; q < size; ++q)
+        for (int j = 0; j < size; ++j) sum[q][j] += x[q] * y[j];
     }
   }
 };
@@ -139,41 +140,46 @@ struct TeamDense {
   enum class Half { kNone, kResult, kFactor, kTransposedFactor };
 
   /// C = alpha A B + beta C;  row i, column p of A is a[i * row_a + p * step_a], row p, column j of B
-  /// b[p * step_b + j * column_b].
+  /// b[p * step_b + j * column_b]. Blocks are as large as leaves every thread one.
   template <Half half, class T>
   KOKKOS_INLINE_FUNCTION static void product(const Member& member, int m, int n, int k, T alpha, const T* a,
                                              Index row_a, Index step_a, const T* b, Index step_b, Index column_b,
                                              T beta, T* c, int ldc) {
-    using Block = ProductBlock<T>;
-    constexpr int kRows = Block::kRows, kColumns = Block::kColumns;
-    const int apart = (m + kRows - 1) / kRows;  // a thread has the rows u, u + apart, ...
-    const int blocks = apart * ((n + kColumns - 1) / kColumns);
-    for (int item = member.team_rank(); item < blocks; item += member.team_size()) {
-      const int u = item % apart, column = item / apart * kColumns;
-      Block block;  // rows and columns beyond the end are copies of the last one, and not kept
-      for (int q = 0; q < kRows; ++q) block.left[q] = a + least(u + q * apart, m - 1) * row_a;
-      for (int j = 0; j < kColumns; ++j) block.right[j] = b + least(column + j, n - 1) * column_b;
-      int first = 0;
-      if constexpr (half == Half::kFactor) {  // row i of A ends at its diagonal
-        block.template add<0>(0, least(apart, k), step_a, step_b);
-        block.template add<1>(apart, least(2 * apart, k), step_a, step_b);
-        block.template add<2>(2 * apart, least(3 * apart, k), step_a, step_b);
-        block.template add<3>(3 * apart, k, step_a, step_b);
-      } else if constexpr (half == Half::kTransposedFactor) {  // row i of A begins at its diagonal
-        block.template add<0>(u, k, step_a, step_b);
-      } else if constexpr (half == Half::kResult) {
-        // Rows above all of the block's columns are not asked for; as many for each of a warp's threads, or they would
-        // wait for each other.
-        first = column / apart;
-        if (first == 0) block.template add<0>(0, k, step_a, step_b);
-        if (first == 1) block.template add<1>(0, k, step_a, step_b);
-        if (first == 2) block.template add<2>(0, k, step_a, step_b);
-        if (first == 3) block.template add<3>(0, k, step_a, step_b);
-      } else {
-        block.template add<0>(0, k, step_a, step_b);
-      }
-      for (int j = 0; j < kColumns; ++j)
-        for (int q = 0; q < kRows; ++q) {
+    const int threads = member.team_size();
+    if (blocks(m, n, 4) >= threads)
+      product_of_blocks<half, 4>(member, m, n, k, alpha, a, row_a, step_a, b, step_b, column_b, beta, c, ldc);
+    else if (blocks(m, n, 2) >= threads)
+      product_of_blocks<half, 2>(member, m, n, k, alpha, a, row_a, step_a, b, step_b, column_b, beta, c, ldc);
+    else
+      product_of_blocks<half, 1>(member, m, n, k, alpha, a, row_a, step_a, b, step_b, column_b, beta, c, ldc);
+    member.team_barrier();
+  }
+
+  template <Half half, int size, class T>
+  KOKKOS_INLINE_FUNCTION static void product_of_blocks(const Member& member, int m, int n, int k, T alpha, const T* a,
+                                                       Index row_a, Index step_a, const T* b, Index step_b,
+                                                       Index column_b, T beta, T* c, int ldc) {
+    const int apart = (m + size - 1) / size;  // a thread has the rows u, u + apart, ...
+    for (int item = member.team_rank(); item < blocks(m, n, size); item += member.team_size()) {
+      const int u = item % apart, column = item / apart * size;
+      ProductBlock<T, size> block;  // rows and columns beyond the end are copies of the last one, and not kept
+      for (int q = 0; q < size; ++q) block.left[q] = a + least(u + q * apart, m - 1) * row_a;
+      for (int j = 0; j < size; ++j) block.right[j] = b + least(column + j, n - 1) * column_b;
+      // Of a warp's threads each leaves out as many rows, or they would wait for each other.
+      const int first = half == Half::kResult ? column / apart : 0;  // rows before are above all of the block's columns
+      const auto add = [&]<int q>() {
+        if constexpr (half == Half::kFactor)  // row i of A ends at its diagonal
+          block.template add<q>(least(q * apart, k), q + 1 < size ? least((q + 1) * apart, k) : k, step_a, step_b);
+        else if constexpr (half == Half::kResult) {
+          if (q == first) block.template add<q>(0, k, step_a, step_b);
+        } else if constexpr (q == 0)  // row i of a transposed triangle begins at its diagonal
+          block.template add<0>(half == Half::kTransposedFactor ? u : 0, k, step_a, step_b);
+      };
+      [&]<int... q>(std::integer_sequence<int, q...>) {
+        (add.template operator()<q>(), ...);
+      }(std::make_integer_sequence<int, size>());
+      for (int j = 0; j < size; ++j)
+        for (int q = 0; q < size; ++q) {
           const int row = u + q * apart;
           if (q < first || row >= m || column + j >= n) continue;
           if (half == Half::kResult && row < column + j) continue;
@@ -181,9 +187,11 @@ struct TeamDense {
           entry = beta == 0 ? alpha * block.sum[q][j] : alpha * block.sum[q][j] + beta * entry;
         }
     }
-    member.team_barrier();
   }
 
+  KOKKOS_INLINE_FUNCTION static int blocks(int m, int n, int size) {
+    return (m + size - 1) / size * ((n + size - 1) / size);
+  }
   KOKKOS_INLINE_FUNCTION static int least(int a, int b) { return a < b ? a : b; }
 };
 

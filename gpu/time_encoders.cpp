@@ -66,8 +66,8 @@ void run_adjoint(const Exec& exec, const Batch& b, const Fields& f) {
         if (e.inputs == 1) {
           const double* time = piece.input;
           const int width = e.width;
-          team_visit_and_multiply(
-              member, width, piece.n, [](int, int) {},
+          team_multiply(
+              member, width, piece.n,
               [=](int r, int c) {
                 const Index at = r + static_cast<Index>(c) * width;
                 return hbar[at] * (1 - h[at] * h[at]);

@@ -121,11 +121,9 @@ void solve(const Exec& exec, const Batch& b, const Fields& f) {
         double* factor = f.v_factor.data() + b.square(i);
         D::invert_lower(member, m, a, factor);
         double* mu = f.v_mean.data() + b.vector(i);
-        team_for(member, m, [=](Index r) {
-          double sum = 0;
-          for (int c = 0; c <= r; ++c) sum += factor[r + static_cast<Index>(c) * m] * rhs[c];
-          half[r] = sum;
-        });
+        team_multiply(
+            member, m, m, [=](int r, int c) { return factor[r + static_cast<Index>(c) * m]; }, half,
+            [=](int c) { return rhs[c]; });
         member.team_barrier();
         team_column_sums(
             member, m, m, [=](int c, const double* sum) { mu[c] = sum[0]; },

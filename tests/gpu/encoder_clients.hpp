@@ -132,12 +132,15 @@ inline std::vector<Client> ragged_clients(Kind kind, unsigned seed) {
           random.client({kind, 8, 1, 1, 0, 0}, 2, {{{31, 32}, 66, 33}, {{2}, 3, 300}})};
 }
 
+/// Widths around a warp, long streams, and more streams than any encoder takes at a time.
 inline std::vector<Client> wide_clients(Kind kind, unsigned seed) {
   RandomClients random(seed);
+  std::vector<int> many(70);
+  for (std::size_t k = 0; k < many.size(); ++k) many[k] = static_cast<int>(k % 4);
   return {random.client({kind, 32, 2, 3, 4, 5}, 3, {{{40, 17}, 70, 12}, {{0}, 3, 2}}),
           random.client({kind, 33, 1, 2, 0, 0}, 1, {{{33, 5, 64}, 520, 50}}),
           random.client({kind, 31, 3, 1, 0, 0}, 1, {{{65}, 40, 1}}),
-          random.client({kind, 8, 1, 2, 2, 3}, 2, {{{5}, 9, 4}})};
+          random.client({kind, 8, 1, 2, 2, 3}, 2, {{{5}, 9, 4}, {many, 90, 3}})};
 }
 
 inline std::string name_of(Kind kind) {

@@ -26,12 +26,12 @@ using Vector = std::vector<double>;
 struct Drawing {
   gpu::Batch batch;
   gpu::Fields fields;
-  Drawing(const std::vector<std::int64_t>& ids, const std::vector<int>& samples) {
+  Drawing(const std::vector<std::int64_t>& ids, const std::vector<int>& samples, const Kernel& kernel = kDeep) {
     std::vector<gpu::ClientExtent> clients;
     Vector mean, sd;
     for (std::size_t k = 0; k < ids.size(); ++k) {
-      clients.push_back({samples[k], test::encoder_of(kDeep)});
-      for (std::size_t j = 0; j < kDeep.parameters(); ++j) {
+      clients.push_back({samples[k], test::encoder_of(kernel)});
+      for (std::size_t j = 0; j < kernel.parameters(); ++j) {
         mean.push_back(2 + 0.01 * static_cast<double>(j));
         sd.push_back(0.5 + 0.01 * static_cast<double>(j));
       }
@@ -269,11 +269,12 @@ TEST(Adam, agrees_with_a_plain_reference) {
       o.prior_weight = 0.7;
       o.bandwidth = 1.3;
       const std::vector<int> samples{3, 1, 2};
-      Drawing drawing({0, 1, 2}, samples);
+      const Kernel wide{true, gpu::kSlab / 2 + 1, 100, {}};  // of more weights than a team takes
+      Drawing drawing({0, 1, 2}, samples, wide);
       const auto& b = drawing.batch;
       const auto& f = drawing.fields;
       auto state = gpu::make_adam_state(b);
-      const std::size_t p = kDeep.parameters(), n = 3 * p;
+      const std::size_t p = wide.parameters(), n = 3 * p;
       RandomClients random(9);
       Vector prior_mean(n), prior_sd(n), rate(n), raw(n), mean = host(f.mean), sd = host(f.sd);
       for (std::size_t j = 0; j < n; ++j) {
