@@ -1,7 +1,7 @@
 // Every option of fedpp with its default, one struct a section of the TOML file. Each struct lists its keys once, in
-// visit(): v(key, member, help) or v(key, member, help, range), where 'range' is of numbers (of every number in a list);
-// the words that an enumeration allows stand in words.hpp. Reading, --set, dumping with comments, archiving, the checks
-// of allowed values and the suggestions for misspelt keys all come from that list.
+// visit(): v(key, member, help) or v(key, member, help, range), where 'range' is of numbers (of every number in a
+// list); the words that an enumeration allows stand in words.hpp. Reading, --set, dumping with comments, archiving, the
+// checks of allowed values and the suggestions for misspelt keys all come from that list.
 #pragma once
 
 #include <cmath>
