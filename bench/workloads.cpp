@@ -53,8 +53,8 @@ void purchases(config::Config& config, const std::string& folder) {
   auto& d = config.data;
   const char* shared = std::getenv("FEDPP_SHARED");
   const std::string real = shared ? std::string(shared) + "/data/taobao_fedpp/" : "";
-  d.protocol = "published-code";
-  d.realisation = "pooled";
+  d.protocol = config::Protocol::kPublishedCode;
+  d.realisation = config::Realisation::kPooled;
   d.types_per_client = 4;
   d.deal = false;
   if (shared && std::filesystem::exists(real + "train.csv.gz")) {

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 minutes=${1:?usage: fuzz.sh MINUTES [TARGET ...]}
 shift
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(configuration csv json windows table checkpoint status)
+[ ${#targets[@]} -gt 0 ] || targets=(configuration csv json windows table checkpoint status result)
 build=${FEDPP_FUZZ_BUILD:-build/fuzz}
 [ -f "$build/CMakeCache.txt" ] || cmake --preset fuzz -B "$build"
 cmake --build "$build" --target "${targets[@]/#/fuzz_}"

@@ -15,6 +15,7 @@ struct Dependency {
 };
 
 bool dealt(const Config& c) { return c.data.client_files.empty(); }
+bool cut(const Config& c) { return c.data.protocol == Protocol::kChronological; }
 bool exchanges(const Config& c) { return c.federation.mode != Mode::kLocal; }
 bool personal(const Config& c) { return c.aggregation.scope != Scope::kGlobal; }
 bool attacked(const Config& c) { return c.attack.kind != AttackKind::kNone; }
@@ -30,8 +31,9 @@ const Dependency kDependencies[] = {
        return (dealt(c) && c.data.partition != Partition::kFile) || c.data.protocol == Protocol::kPublishedCode;
      },
      "clients are dealt the files of data.train"},
-    {"data.split_at", [](const Config& c) { return c.data.protocol == Protocol::kChronological; },
-     "data.protocol = \"chronological\""},
+    {"data.split_at", cut, "data.protocol = \"chronological\""},
+    {"data.train_share", cut, "data.protocol = \"chronological\""},
+    {"data.validation_share", cut, "data.protocol = \"chronological\""},
     {"model.width", [](const Config& c) { return c.model.encoder != Encoder::kRbf; },
      "model.encoder is another than \"rbf\""},
     {"model.layers", [](const Config& c) { return reads_types(c.model); }, "model.encoder = \"lstm\" or \"attention\""},

@@ -1,7 +1,7 @@
 // Every option of fedpp with its default, one struct a section of the TOML file. Each struct lists its keys once, in
-// visit(): v(key, member, help) or v(key, member, help, range), where 'range' is of numbers (of every number in a list);
-// the words that an enumeration allows stand in words.hpp. Reading, --set, dumping with comments, archiving, the checks
-// of allowed values and the suggestions for misspelt keys all come from that list.
+// visit(): v(key, member, help) or v(key, member, help, range), where 'range' is of numbers (of every number in a
+// list); the words that an enumeration allows stand in words.hpp. Reading, --set, dumping with comments, archiving, the
+// checks of allowed values and the suggestions for misspelt keys all come from that list.
 #pragma once
 
 #include <cmath>
@@ -23,6 +23,8 @@ struct Data {
   Realisation realisation = Realisation::kAuto;
   Clock clock = Clock::kAuto;
   SplitAt split_at = SplitAt::kAuto;
+  double train_share = 0.6;
+  double validation_share = 0.2;
   Partition partition = Partition::kHeterogeneous;
   std::int64_t clients = 20;
   std::int64_t types_per_client = 4;
@@ -51,9 +53,14 @@ struct Data {
       "one latent function per sequence or per client; auto: per sequence under 'chronological', else pooled");
     v("clock", clock, "elapsed (time since a sequence's start), calendar (file time), or by protocol");
     v("split_at", split_at,
-      "where training, validation and test windows meet after 60 and 80 % of a sequence's events: halfway between "
-      "neighbouring events, at the last event of the earlier window, or by encoder (auto: halfway without a history); "
-      "time: after 60 and 80 % of its observed time; with 'windows' every sequence then stays, however few its events");
+      "where training, validation and test windows meet after 'train_share' and 'validation_share' of a sequence's "
+      "events: halfway between neighbouring events, at the last event of the earlier window, or by encoder (auto: "
+      "halfway without a history); time: after these shares of its observed time; with 'windows' every sequence then "
+      "stays, however few its events");
+    v("train_share", train_share, "'chronological': share of each sequence that comes first and trains", inside(0, 1));
+    v("validation_share", validation_share,
+      "'chronological': share of each sequence that comes next and validates; what is left over is tested on",
+      inside(0, 1));
     v("partition", partition,
       "heterogeneous: a client sees 'types_per_client' types; homogeneous: every client sees all types kept; file: so, "
       "and holds the sequences that the HDF5 files say are its own (fedpp import --columns client=...)");

@@ -28,5 +28,8 @@ constexpr Range above_up_to(double low, double high) {
 constexpr Range from_below(double low, double high) {
   return {.low = low, .high = high, .high_excluded = true};
 }  // [ )
+constexpr Range inside(double low, double high) {
+  return {.low = low, .high = high, .low_excluded = true, .high_excluded = true};
+}  // ( )
 
 }  // namespace fedpp::config

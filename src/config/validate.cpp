@@ -110,6 +110,10 @@ void check_data(Checker& check, const Data& data) {
       fmt::format("{} windows tables for {} data files: give one for each training, validation and test file, in "
                   "that order, or none",
                   data.windows.size(), files));
+  const double both = data.train_share + data.validation_share;
+  check.demand(both < 1, "data.validation_share",
+               fmt::format("leaves nothing to test on after data.train_share = {}: their sum must be below 1",
+                           data.train_share));
   const bool calendar_protocol = data.protocol != Protocol::kChronological;
   check.demand(!calendar_protocol || data.realisation == Realisation::kPooled, "data.realisation",
                fmt::format("protocol \"{}\" compares users over one common window: set data.realisation = \"pooled\"",

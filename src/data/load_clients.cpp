@@ -37,7 +37,8 @@ void add_sequence(ClientData& client, const Plan& plan, int source, const RawSeq
   left_out.outside += raw.dropped;
   if (plan.options.protocol != config::Protocol::kChronological)
     assign_whole(sequence, plan.sources[source].role, raw.has_windows, raw.windows, plan.window, left_out.outside);
-  else if (!cut_chronologically(sequence, raw.has_windows, raw.windows, left_out.outside, plan.options.split_at)) {
+  else if (!cut_chronologically(sequence, raw.has_windows, raw.windows, left_out.outside,
+                                {plan.options.split_at, plan.options.train_share, plan.options.validation_share})) {
     ++left_out.sequences;
     left_out.sequence_events += static_cast<std::int64_t>(sequence.times.size());
     if (!raw.has_windows && sequence.times.size() > 1 && sequence.times.front() == sequence.times.back())

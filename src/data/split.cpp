@@ -7,6 +7,11 @@
 namespace fedpp::data {
 namespace {
 
+/// A share of n, rounded down. That 0.7 + 0.1 is a little less than 0.8 costs no event.
+std::size_t count_of(std::size_t n, double share) {
+  return static_cast<std::size_t>(static_cast<double>(n) * share * (1 + 1e-12));
+}
+
 /// The first index at or after `count` at which a new time begins.
 std::size_t after_ties(const std::vector<double>& times, std::size_t count) {
   while (count > 0 && count < times.size() && times[count] == times[count - 1]) ++count;
@@ -27,7 +32,7 @@ double after_share(const std::vector<Interval>& observed, double share) {
 }  // namespace
 
 bool cut_chronologically(ClientSequence& sequence, bool has_windows, const std::vector<Interval>& windows,
-                         std::int64_t& outside, SplitAt split_at) {
+                         std::int64_t& outside, const Cut& cut) {
   std::vector<double> counted;
   std::vector<Interval> observed;
   if (has_windows) {
@@ -47,25 +52,25 @@ bool cut_chronologically(ClientSequence& sequence, bool has_windows, const std::
   const std::size_t n = counted.size();
   std::size_t trained, validated;  // so many events in training, and in training and validation
   double first, second;            // where windows meet
-  if (split_at == SplitAt::kTime) {
-    first = after_share(observed, 0.6);
-    second = after_share(observed, 0.8);
+  if (cut.at == SplitAt::kTime) {
+    first = after_share(observed, cut.training);
+    second = after_share(observed, cut.training + cut.validation);
     const auto until = [&](double time) {
       return static_cast<std::size_t>(std::upper_bound(counted.begin(), counted.end(), time) - counted.begin());
     };
     trained = until(first);
     validated = until(second);
   } else {
-    trained = after_ties(counted, n * 6 / 10);
-    validated = after_ties(counted, std::max(trained, n * 8 / 10));
+    trained = after_ties(counted, count_of(n, cut.training));
+    validated = after_ties(counted, std::max(trained, count_of(n, cut.training + cut.validation)));
     const auto boundary = [&](std::size_t i) {
       if (i == 0 || i == n) return end;
-      return counted[i - 1] + (split_at == SplitAt::kEvent ? 0.0 : 0.5) * (counted[i] - counted[i - 1]);
+      return counted[i - 1] + (cut.at == SplitAt::kEvent ? 0.0 : 0.5) * (counted[i] - counted[i - 1]);
     };
     first = boundary(trained);
     second = boundary(validated);
   }
-  const bool any_number = split_at == SplitAt::kTime && has_windows;
+  const bool any_number = cut.at == SplitAt::kTime && has_windows;
   if (!any_number && trained < kFewestTrainingEvents) return false;
   if (clip(observed, start, first).empty()) return false;
   sequence.origin = start;

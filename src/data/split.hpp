@@ -12,17 +12,23 @@ inline constexpr int kFewestTrainingEvents = 5;
 
 using config::SplitAt;
 
-/// Cuts a sequence where data.split_at says: half-way between neighbouring events (kAuto, too), at the last event of the
-/// earlier window, or after shares of the observed time. The first 60 % train, the next 20 % validate, the last 20 % test, of its events or, with kTime, of
-/// its observed time. Without a windows table the first event is conditioned on (counted nowhere) and the sequence is
-/// observed from it to its last event; with one, all events within the windows count. Shares of events are rounded down
-/// for training and for training with validation; events at equal times stay together, in the earlier part.
+/// Where training, validation and test windows meet (data.split_at, train_share, validation_share).
+struct Cut {
+  SplitAt at = SplitAt::kHalfway;  ///< kAuto is kHalfway
+  double training = 0.6, validation = 0.2;
+};
+
+/// Cuts a sequence: a share trains, the next validates, the rest tests, of its events or, with kTime, of its observed
+/// time; windows meet half-way between neighbouring events, with kEvent at the last event of the earlier window.
+/// Without a windows table the first event is conditioned on (counted nowhere) and the sequence is observed from it to
+/// its last event; with one, all events within the windows count. Shares of events are rounded down for training and
+/// for training with validation; events at equal times stay together, in the earlier part.
 /// \param sequence times set, increasing; origin, events and windows are set here
 /// \param windows of the table, disjoint and increasing \param outside grows by the events outside the table's windows
 /// \return false (sequence to be left out) where no time passes, or with fewer than five training events. With kTime
 /// and a windows table any number of events will do: which sequences stay must not depend on it, or rates are too high.
 bool cut_chronologically(ClientSequence& sequence, bool has_windows, const std::vector<Interval>& windows,
-                         std::int64_t& outside, SplitAt split_at);
+                         std::int64_t& outside, const Cut& cut);
 
 /// Gives a whole sequence to one split: observed on its table's windows or else on all of the common window, cut at the
 /// latter. Events outside count nowhere.

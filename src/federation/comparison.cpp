@@ -77,7 +77,8 @@ std::string text_or_dash(const std::optional<T>& value, const char* format) {
   return value ? fmt::format(fmt::runtime(format), *value) : "-";
 }
 
-/// A head and rows between rules: columns as wide as their longest entry, the first to the left, the others to the right.
+/// A head and rows between rules: columns as wide as their longest entry, the first to the left, the others to the
+/// right.
 std::string columns(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths(rows[0].size(), 0);
   for (const auto& row : rows)

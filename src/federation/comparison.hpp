@@ -9,8 +9,8 @@
 namespace fedpp::federation {
 
 /// A table of the runs' scores, each with its difference from the first one, and the settings that are not alike.
-/// Clients that are hostile or without a score in any run are left out of all. Throws UserError where the scores are not
-/// of the same test events and windows.
+/// Clients that are hostile or without a score in any run are left out of all. Throws UserError where the scores are
+/// not of the same test events and windows.
 std::string compare(std::vector<FinishedRun> runs);
 
 }  // namespace fedpp::federation

@@ -18,11 +18,20 @@ double number(const ordered_json& value) {
   return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
 }
 
+config::Protocol protocol_of(const ordered_json& scores) {
+  const auto name = scores.at("protocol").get<std::string>();
+  if (const auto protocol = config::from_word<config::Protocol>(name)) return *protocol;
+  throw UserError("there is no protocol '" + name + "'");
+}
+
 std::vector<evaluation::ClientScore> clients_of(const ordered_json& model) {
   std::vector<evaluation::ClientScore> clients;
-  for (const auto& client : model.at("per_client"))
-    clients.push_back({client.at("client").get<std::int64_t>(),
-                       {number(client.at("log_likelihood")), 0, client.at("events").get<double>()}});
+  for (const auto& client : model.at("per_client")) {
+    const auto number_of = client.at("client").get<std::int64_t>();
+    if (number_of != static_cast<std::int64_t>(clients.size()))
+      throw UserError(fmt::format("client {} stands where client {} should", number_of, clients.size()));
+    clients.push_back({number_of, {number(client.at("log_likelihood")), 0, client.at("events").get<double>()}});
+  }
   return clients;
 }
 
@@ -34,7 +43,7 @@ FinishedRun parse(const std::string& name, const ordered_json& json) {
   FinishedRun run;
   run.name = name;
   const auto& scores = json.at("scores");
-  run.protocol = config::from_word<config::Protocol>(scores.at("protocol").get<std::string>()).value();
+  run.protocol = protocol_of(scores);
   run.unit = scores.at("unit").get<std::string>();
   run.test_data = json.at("test_data").get<std::string>();
   run.clients = clients_of(scores.at("models").at(0));
@@ -42,6 +51,7 @@ FinishedRun parse(const std::string& name, const ordered_json& json) {
   if (json.contains("honest")) append(run.left_out, json.at("honest").at("hostile_clients"));
   if (const auto& ks = json.at("calibration").at("ks"); !ks.is_null()) run.ks = ks.get<double>();
   run.config = json.at("config");
+  if (!run.config.is_object()) throw UserError("its config has no sections");
   if (!json.contains("rounds")) return run;
   run.seconds = 0;
   for (const auto& round : json.at("rounds")) *run.seconds += round.at("seconds").get<double>();

@@ -20,7 +20,7 @@ constexpr double kSmallestHalving = 1e-8;  // of a step
 struct Quadratic {
   double f = 0, g_t = 0, g_l = 0, h_tt = 0, h_tl = 0, h_ll = 0;
 };
-constexpr std::size_t kSums = 6;
+constexpr std::size_t kTerms = 6;
 
 struct Point {
   double mu = 0, log_sigma = 0;
@@ -162,18 +162,18 @@ MmdBarycentre mmd_barycentre(const AcceptedUploads& uploads, const Gaussian& sta
   while (!moving.empty() && result.evaluations < kMostEvaluations) {
     // totals: [moving][6]
     const auto totals = uploads.total(
-        kSums * moving.size(), mpi::FixedPoint::two_words(), "reduce mmd",
+        kTerms * moving.size(), mpi::FixedPoint::two_words(), "reduce mmd",
         [&](const AcceptedUploads::Weighted& w, mpi::ExactSums& partial) {
           for (std::size_t m = 0; m < moving.size(); ++m) {
             const std::size_t p = moving[m];
             const Quadratic term = client_term(w.upload.mean[p], w.upload.sd[p], descents[p].trial(), bandwidth);
-            const double terms[kSums] = {term.f, term.g_t, term.g_l, term.h_tt, term.h_tl, term.h_ll};
-            for (std::size_t k = 0; k < kSums; ++k) partial.add(kSums * m + k, w.alpha * terms[k]);
+            const double terms[kTerms] = {term.f, term.g_t, term.g_l, term.h_tt, term.h_tl, term.h_ll};
+            for (std::size_t k = 0; k < kTerms; ++k) partial.add(kTerms * m + k, w.alpha * terms[k]);
           }
         });
     ++result.evaluations;
     for (std::size_t m = 0; m < moving.size(); ++m) {
-      const double* sum = &totals[kSums * m];
+      const double* sum = &totals[kTerms * m];
       Quadratic total{sum[0], sum[1], sum[2], sum[3], sum[4], sum[5]};
       Descent& descent = descents[moving[m]];
       add_own_term(total, descent.trial(), bandwidth);

@@ -8,8 +8,8 @@
 
 namespace fedpp::federation {
 
-/// Factor on the learning rates in `round` (0-based) of `rounds`: constant 1; cosine (1 + cos(pi round/rounds))/2, from 1
-/// down to almost 0; inverse-sqrt 1/sqrt(1 + round).
+/// Factor on the learning rates in `round` (0-based) of `rounds`: constant 1; cosine (1 + cos(pi round/rounds))/2, from
+/// 1 down to almost 0; inverse-sqrt 1/sqrt(1 + round).
 double learning_rate_factor(config::Schedule schedule, std::int64_t round, std::int64_t rounds);
 
 /// The best validated round so far and whether to go on. Plain data: it is part of a checkpoint.

@@ -426,8 +426,8 @@ class Compare(Case):
 
     EVENTS = [10, 30, 20, 0]
 
-    def result(self, out, sums, events=None, rounds=((0.5, 2), (1.5, 2)), **changes):
-        """`sums`: nats of each client; `changes`: settings, as section__key."""
+    def result(self, out, sums, events=None, seconds=(0.5, 1.5), **changes):
+        """`sums`: nats of each client; `seconds`: of each round, None as an evaluation has them; `changes`: settings, as section__key."""
         events = events or self.EVENTS
         clients = [{"client": c, "events": n, "log_likelihood": x, "headline": x / n if n and x is not None else None, "plug_in": None}
                    for c, (x, n) in enumerate(zip(sums, events))]
@@ -435,10 +435,11 @@ class Compare(Case):
         for name, value in changes.items():
             section, key = name.split("__")
             config.setdefault(section, {})[key] = value
-        json_of = {"version": "0", "config": config, "test_data": "00ff", "state": "best", "best_round": rounds and 2,
-                   "rounds": [{"seconds": seconds} for seconds, _ in rounds],
+        json_of = {"version": "0", "config": config, "test_data": "00ff", "state": "best",
                    "scores": {"protocol": "chronological", "unit": "hour", "models": [{"name": "fedpp", "per_client": clients}]},
                    "calibration": {"ks": 0.04321}}
+        if seconds is not None:
+            json_of.update(best_round=1, rounds=[{"seconds": second} for second in seconds])
         self.change(out, json_of)
         return json_of
 
@@ -453,10 +454,11 @@ class Compare(Case):
         first, second, third = [5, -3, 8, -0.5], [7, 0, 9, -0.25], [5.5, -9, 8, -0.5]
         self.result("a", first)
         self.result("b", second)
-        self.result("c", third, rounds=())
+        self.result("c", third, seconds=None)
         text = self.succeeds("compare", "a", "b", "c", env=NO_START)
         self.assertIn("protocol chronological, unit of time: hour (60 events, 4 clients)", text)
-        self.assertEqual(self.row(text, "a"), ["a", "0.1583", "0.0432", "2", "2", "2.0"])
+        self.assertEqual(self.row(text, "a"), ["a", "0.1583", "0.0432", "1", "2", "2.0"])
+        self.assertEqual(self.row(text, "c")[7:], ["0.0432", "-", "-", "-"])
         for name, sums in [("b", second), ("c", third)]:
             differences = [x - y for x, y in zip(sums, first)]
             d = sum(differences) / sum(self.EVENTS)

@@ -49,7 +49,9 @@ TEST(Words, OfData) {
       "data", "split_at", [](Config& c) -> auto& { return c.data.split_at; },
       {{SplitAt::kAuto, "auto"}, {SplitAt::kHalfway, "halfway"}, {SplitAt::kEvent, "event"}, {SplitAt::kTime, "time"}});
   expect_words<Partition>("data", "partition", [](Config& c) -> auto& { return c.data.partition; },
-                          {{Partition::kHeterogeneous, "heterogeneous"}, {Partition::kHomogeneous, "homogeneous"}});
+                          {{Partition::kHeterogeneous, "heterogeneous"},
+                           {Partition::kHomogeneous, "homogeneous"},
+                           {Partition::kFile, "file"}});
 }
 
 TEST(Words, OfTheModelAndItsTraining) {

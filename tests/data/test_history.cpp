@@ -28,7 +28,7 @@ ClientData example() {
       t += std::floor(5 * random.uniform()) / 8;  // multiples of 1/8: ties are exact
     }
     std::int64_t outside = 0;
-    if (cut_chronologically(sequence, false, {}, outside, SplitAt::kEvent)) client.sequences.push_back(sequence);
+    if (cut_chronologically(sequence, false, {}, outside, {SplitAt::kEvent})) client.sequences.push_back(sequence);
   }
   return client;
 }
@@ -150,7 +150,7 @@ Realisation lattice(int pieces, double period = 0) {
   ClientSequence sequence;
   for (int t = 0; t <= 20; ++t) sequence.times.push_back(t);
   std::int64_t outside = 0;
-  EXPECT_TRUE(cut_chronologically(sequence, false, {}, outside, SplitAt::kEvent));
+  EXPECT_TRUE(cut_chronologically(sequence, false, {}, outside, {SplitAt::kEvent}));
   ClientData client;
   client.sequences = {sequence};
   RealisationRules rules;

@@ -30,7 +30,7 @@ ClientData tied_client(int sequences = 30) {
       t += std::floor(6 * random.uniform()) / 8;  // multiples of 1/8: ties are exact
     }
     std::int64_t outside = 0;
-    if (cut_chronologically(sequence, false, {}, outside, SplitAt::kHalfway)) client.sequences.push_back(sequence);
+    if (cut_chronologically(sequence, false, {}, outside, {SplitAt::kHalfway})) client.sequences.push_back(sequence);
   }
   return client;
 }

@@ -1,8 +1,8 @@
 """fedpp compare on finished runs: which scores are of the same events, and which only seem to be."""
 import unittest
 
-from program import FEDPP
 from runs import PER_SEQUENCE, Run
+from program import FEDPP
 
 
 class Comparison(Run):
@@ -39,4 +39,4 @@ class Comparison(Run):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -57,7 +57,7 @@ std::vector<std::vector<double>> drawn(const LatentPosterior& posterior, const d
 }
 
 TEST(PosteriorDraws, have_the_quantiles_of_bands_at_a_point) {
-  const auto encoder = test::small_encoder(gpu::EncoderKind::kDeepKernel, "linear");
+  const auto encoder = test::small_encoder(gpu::EncoderKind::kDeepKernel, config::PriorMean::kLinear);
   auto prior = model::initial_prior({}, encoder, 5);
   for (double& sd : prior.sd) sd = 0.2;
   const Client client = model::make_client(4, encoder, {early_events()}, 8, 1.0);
