@@ -268,7 +268,8 @@ void deal(Plan& plan) {
 
 std::vector<int> Plan::types_of(std::int64_t client) const {
   const auto count = static_cast<std::int64_t>(kept_types.size());
-  if (options.partition != config::Partition::kHeterogeneous || one_file_a_client() || options.types_per_client >= count)
+  if (options.partition != config::Partition::kHeterogeneous || one_file_a_client() ||
+      options.types_per_client >= count)
     return kept_types;
   std::vector<int> types;
   for (std::int64_t j = 0; j < options.types_per_client; ++j)

@@ -17,7 +17,7 @@ class FrozenPrediction {
   FrozenPrediction(const std::vector<ClientPoints>& points, const PredictionOptions& options);
 
   /// [client][realisation] under these posteriors, in the order of the points: expected intensities and m alone. The
-  /// draws are the same at every call. NaN where a factorisation fails.
+  /// draws are the same at every call. NaN for a client of whom a factorisation fails.
   std::vector<std::vector<RealisationPrediction>> under(const std::vector<WeightPosterior>& weights) const;
 
  private:
