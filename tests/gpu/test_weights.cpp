@@ -264,7 +264,7 @@ TEST(Adam, agrees_with_a_plain_reference) {
       o.sd_map = map;
       o.beta1 = 0.8;
       o.beta2 = 0.95;
-      o.epsilon = 1e-6;
+      o.epsilon = 1e-2;  // so large that slopes near 0 do not magnify the error of the reference's differences
       o.schedule = 0.5;
       o.prior_weight = 0.7;
       o.bandwidth = 1.3;

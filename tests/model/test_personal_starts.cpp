@@ -118,6 +118,7 @@ TEST(FrozenPrediction, AFactorisationThatFailsLeavesNoNumberOfTheClient) {
   std::vector<data::Realisation> lists;
   for (int i = 0; i < 3; ++i) lists.push_back(test::random_realisation(engine, 6, 12));
   model::Client client = model::make_client(0, test::small_encoder(), lists, 6, 1.0);
+  client.state.weights = prior;
   const model::PredictionOptions options{{}, 2, 0, 128, 5, false};
   const model::FrozenPrediction frozen({{&client, &lists}}, options);
   auto far = prior;
