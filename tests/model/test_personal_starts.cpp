@@ -123,9 +123,11 @@ TEST(FrozenPrediction, AFactorisationThatFailsLeavesNoNumberOfTheClient) {
   const model::FrozenPrediction frozen({{&client, &lists}}, options);
   auto far = prior;
   far.mean[prior.mean.size() - 2] = 800;  // r = exp(800)
-  for (const auto& weights : {far, prior})
-    for (const auto& p : frozen.under({weights})[0])
+  for (const auto& weights : {far, prior}) {
+    const auto predictions = frozen.under({weights})[0];
+    for (const auto& p : predictions)
       for (const double lambda : p.expected_intensity) EXPECT_EQ(std::isnan(lambda), weights.mean == far.mean);
+  }
 }
 
 /// Kernels pass over such a realisation; the others keep their bits.
