@@ -111,25 +111,6 @@ TEST(FrozenPrediction, IsThePosteriorsOwnWithoutESteps) {
   }
 }
 
-/// Lists over one window have one factor: that it failed is known of all of them.
-TEST(FrozenPrediction, AFactorisationThatFailsLeavesNoNumberOfTheClient) {
-  const auto prior = test::small_prior();
-  std::mt19937_64 engine(4);
-  std::vector<data::Realisation> lists;
-  for (int i = 0; i < 3; ++i) lists.push_back(test::random_realisation(engine, 6, 12));
-  model::Client client = model::make_client(0, test::small_encoder(), lists, 6, 1.0);
-  client.state.weights = prior;
-  const model::PredictionOptions options{{}, 2, 0, 128, 5, false};
-  const model::FrozenPrediction frozen({{&client, &lists}}, options);
-  auto far = prior;
-  far.mean[prior.mean.size() - 2] = 800;  // r = exp(800)
-  for (const auto& weights : {far, prior}) {
-    const auto predictions = frozen.under({weights})[0];
-    for (const auto& p : predictions)
-      for (const double lambda : p.expected_intensity) EXPECT_EQ(std::isnan(lambda), weights.mean == far.mean);
-  }
-}
-
 /// Kernels pass over such a realisation; the others keep their bits.
 TEST(FrozenPrediction, ARealisationWithoutPointsChangesNothing) {
   const auto prior = test::small_prior();
