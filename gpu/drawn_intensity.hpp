@@ -1,4 +1,4 @@
-// The intensity of joint draws from a posterior (spec 1.8): a draw is one sample of the weights, one v a realisation
+// The intensity of joint draws from a posterior (docs/theory.md 1.8): a draw is one sample of the weights, one v a realisation
 // and one (nu, log m), the same wherever it is read.
 #pragma once
 

@@ -52,7 +52,8 @@ std::string_view without_plus(std::string_view text) {
 
 }  // namespace
 
-CsvTable::CsvTable(LineReader& reader, std::vector<std::string> required, std::vector<std::string> optional)
+CsvTable::CsvTable(LineReader& reader, std::vector<std::string> required, std::vector<std::string> optional,
+                   const std::string& remedy)
     : reader_(reader), names_(std::move(required)) {
   const std::size_t required_count = names_.size();
   names_.insert(names_.end(), optional.begin(), optional.end());
@@ -78,9 +79,9 @@ CsvTable::CsvTable(LineReader& reader, std::vector<std::string> required, std::v
   }
   for (std::size_t k = 0; k < required_count; ++k)
     if (position_[k] < 0)
-      throw error(fmt::format("column '{}' is missing: the header is {}; expected {}", names_[k],
+      throw error(fmt::format("column '{}' is missing: the header is {}; expected {}{}", names_[k],
                               shown(fmt::format("{}", fmt::join(fields_, std::string(1, separator_))), kLongestHeader),
-                              expected));
+                              expected, remedy));
 }
 
 Error CsvTable::error(const std::string& what) const {

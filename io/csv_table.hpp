@@ -15,8 +15,10 @@ namespace fedpp::io {
 /// quotes written twice (RFC 4180). Blank lines are skipped. The header's names may be in any case.
 class CsvTable {
  public:
-  /// Reads the header. Throws where a required column is missing, or a column that the caller knows comes twice.
-  CsvTable(LineReader& reader, std::vector<std::string> required, std::vector<std::string> optional = {});
+  /// Reads the header. Throws where a required column is missing, with the remedy, or a column that the caller knows
+  /// comes twice.
+  CsvTable(LineReader& reader, std::vector<std::string> required, std::vector<std::string> optional = {},
+           const std::string& remedy = "");
 
   /// The next row; false at the end. Throws where it has not as many fields as the header, or a quoted field does not
   /// end.

@@ -134,8 +134,8 @@ std::vector<evaluation::NextEvent> NextEventReader::after(const std::vector<GapS
 
 namespace {
 
-constexpr std::size_t kClientSums =
-    1 + 2 * kPredictors.size();  // of a client and split: steps, then squares and absolutes
+// Of a client and split: steps, then squares and absolutes.
+constexpr std::size_t kClientSums = 1 + 2 * kPredictors.size();
 
 /// [held-out split][kClientSums] of one client.
 std::vector<double> error_sums(const Session& session, const OwnedClient& client, const model::Priors& theta,

@@ -28,11 +28,11 @@ struct LatentPosterior::Fitted {
   std::vector<double> v_mean, v_factor;  ///< q(v) as gpu::Fields has it; with bands
 };
 
-/// A batch of other points of clients, with V and the moments of f there.
+/// A batch of other points of clients, with V and the moments of f there. The fields are the batch's, but q(v), m, nu
+/// and the samples of the weights are those of the clients' posterior.
 struct PointsRead {
   ClientBatch batch;
-  gpu::Fields
-      fields;  ///< the batch's, but q(v), m, nu and the samples of the weights are those of the clients' posterior
+  gpu::Fields fields;
 };
 
 /// Other points of the clients of `trained`, from the posterior that it holds.

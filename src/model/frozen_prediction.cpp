@@ -39,16 +39,16 @@ std::vector<std::vector<RealisationPrediction>> FrozenPrediction::under(
 
   std::vector<std::vector<RealisationPrediction>> result(points_.size());
   for (std::size_t k = 0; k < points_.size(); ++k) {
-    const int begin = batch_.realisation_begin(static_cast<int>(k)),
-              end = batch_.realisation_begin(static_cast<int>(k) + 1);
+    const int begin = batch_.realisation_begin(static_cast<int>(k));
+    const int end = batch_.realisation_begin(static_cast<int>(k) + 1);
     // Of a set only the first realisation's factor says that it failed.
     const auto problem = [&](int i) { return info.begin() + static_cast<std::ptrdiff_t>(i) * options_.samples; };
     const bool failed = std::any_of(problem(begin), problem(end), [](int code) { return code != 0; });
     for (int i = begin; i < end; ++i) {
       const auto of_realisation = [&](const std::vector<double>& values) {
-        const auto begin = values.begin() + batch_.column_offset(i);
+        const auto first = values.begin() + batch_.column_offset(i);
         return failed ? std::vector<double>(batch_.columns(i), std::numeric_limits<double>::quiet_NaN())
-                      : std::vector<double>(begin, begin + batch_.columns(i));
+                      : std::vector<double>(first, first + batch_.columns(i));
       };
       RealisationPrediction p;
       p.rate = points_[k].client->state.rate;
