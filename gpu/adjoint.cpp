@@ -134,9 +134,9 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
             [=](int r, int c) { return static_cast<double>(v[r + static_cast<Index>(c) * m]); },
             f.task_vector.data() + b.task_vector(task), [=](int c) { return rho[c]; });
         member.team_barrier();
-        D::gemm(member, Op::kNone, Op::kNone, m, n, m, 1, bs, m, scaled, m, 0, g, m);
+        D::gemm(member, Op::kNone, Op::kNone, m, n, m, 1, bs, m, scaled, m, 0, g, m, {k, static_cast<Index>(m) * n});
         // S = V (scale alpha V)', its lower triangle.
-        D::lower_product(member, m, n, 1, v, m, scaled, m, 0, square_real, m);
+        D::lower_product(member, m, n, 1, v, m, scaled, m, 0, square_real, m, {h, dn});
         deliver(member, mm, square_real, square);
         // G and its sums over rows and columns.
         team_visit_and_multiply(
@@ -156,7 +156,8 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         deliver(member, dm, weighted_real, weighted);
         if constexpr (!std::is_same_v<Real, double>) member.team_barrier();  // its place is dJ/dh's, too
         // dJ/dh_n = -(g_n h_n - sum_m G_mn h_m) / l^2, and the rows of h o dJ/dh.
-        D::gemm(member, Op::kNone, Op::kNone, d, n, m, 1, hz_real, d, g, m, 0, hbar_real, d);
+        const Ahead next = task > 0 ? columns_ahead(b, task - 1, columns<Real>(f.v, f.v_single)) : Ahead();
+        D::gemm(member, Op::kNone, Op::kNone, d, n, m, 1, hz_real, d, g, m, 0, hbar_real, d, next);
         team_visit_and_multiply(
             member, d, n,
             [=](int r, int c) {
@@ -317,7 +318,7 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
         double* ones = scratch.take(m);
         double* hg = scratch.take(static_cast<Index>(d) * m);
         D::transposed_triangle_times(member, m, m, inverse, m, inner, m, half, m);
-        D::gemm(member, Op::kNone, Op::kNone, m, m, m, 1.0, half, m, inverse, m, 0.0, kbar, m);
+        D::gemm(member, Op::kNone, Op::kNone, m, m, m, 1.0, half, m, inverse, m, 0.0, kbar, m, {kzz, mm});
         // G_zz = dJ/dK o K(z,z)
         double* g = half;
         team_for(member, mm, [=](Index at) { g[at] = 0.5 * kbar[at] * kzz[at]; });

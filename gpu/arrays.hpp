@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "gpu/huge_pages.hpp"
 #include "gpu/reserve.hpp"
 
 namespace fedpp::gpu {
@@ -57,8 +58,10 @@ class ArraySet {
       *w.to = to_device<T>(w.label, *w.host);
     else if (w.contents == Contents::kZeros)
       *w.to = Array<T>(w.label, n);
-    else
+    else {
       *w.to = Array<T>(Kokkos::view_alloc(Kokkos::WithoutInitializing, w.label), n);
+      prefer_huge_pages(w.to->data(), n * sizeof(T));
+    }
   }
 
   void make_together(const std::string& label) {

@@ -71,13 +71,13 @@ constexpr int kOurRows = kMostRows;
 
 template <class T>
 void BlasDense::gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, Same<T> alpha, const T* a, int lda,
-                     const T* b, int ldb, Same<T> beta, T* c, int ldc) {
+                     const T* b, int ldb, Same<T> beta, T* c, int ldc, Ahead ahead) {
   if (member.team_rank() == 0 && m > 0 && n > 0) {
     const Index step = op_b == Op::kNone ? 1 : ldb, column = op_b == Op::kNone ? ldb : 1;
     if (m > kOurRows)
       product(text(op_a), text(op_b), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
     else if (op_a == Op::kNone)
-      host_product<T>(Part::kWhole, m, n, k, alpha, a, lda, b, step, column, beta, c, ldc);
+      host_product<T>(Part::kWhole, m, n, k, alpha, a, lda, b, step, column, beta, c, ldc, ahead);
     else
       host_product_transposed<T>(Part::kWhole, m, n, k, alpha, a, lda, b, step, column, beta, c, ldc);
   }
@@ -90,10 +90,10 @@ constexpr int kPanel = 16;
 
 template <class T>
 void BlasDense::lower_product(const Member& member, int m, int k, Same<T> alpha, const T* a, int lda, const T* b,
-                              int ldb, Same<T> beta, T* c, int ldc) {
+                              int ldb, Same<T> beta, T* c, int ldc, Ahead ahead) {
   if (member.team_rank() == 0 && m > 0) {
     if (m <= kOurRows)
-      host_product<T>(Part::kLowerResult, m, m, k, alpha, a, lda, b, ldb, 1, beta, c, ldc);
+      host_product<T>(Part::kLowerResult, m, m, k, alpha, a, lda, b, ldb, 1, beta, c, ldc, ahead);
     else
       for (int j = 0; j < m; j += kPanel)
         product("N", "T", m - j, m - j < kPanel ? m - j : kPanel, k, alpha, a + j, lda, b + j, ldb, beta,
@@ -104,10 +104,10 @@ void BlasDense::lower_product(const Member& member, int m, int k, Same<T> alpha,
 
 template <class T>
 void BlasDense::triangle_times(const Member& member, int m, int n, const T* l, int ldl, const T* b, int ldb, T* c,
-                               int ldc) {
+                               int ldc, Ahead ahead) {
   if (member.team_rank() == 0 && m > 0 && n > 0) {
     if (m <= kOurRows) {
-      host_product<T>(Part::kLowerTriangle, m, n, m, 1, l, ldl, b, 1, ldb, 0, c, ldc);
+      host_product<T>(Part::kLowerTriangle, m, n, m, 1, l, ldl, b, 1, ldb, 0, c, ldc, ahead);
     } else {
       for (int i = 0; i < m; i += kPanel) {
         const int rows = m - i < kPanel ? m - i : kPanel;
@@ -135,10 +135,12 @@ void BlasDense::transposed_triangle_times(const Member& member, int m, int n, co
   member.team_barrier();
 }
 
-#define FEDPP_PRODUCTS(T)                                                                                              \
-  template void BlasDense::gemm<T>(const Member&, Op, Op, int, int, int, T, const T*, int, const T*, int, T, T*, int); \
-  template void BlasDense::lower_product<T>(const Member&, int, int, T, const T*, int, const T*, int, T, T*, int);     \
-  template void BlasDense::triangle_times<T>(const Member&, int, int, const T*, int, const T*, int, T*, int);          \
+#define FEDPP_PRODUCTS(T)                                                                                             \
+  template void BlasDense::gemm<T>(const Member&, Op, Op, int, int, int, T, const T*, int, const T*, int, T, T*, int, \
+                                   Ahead);                                                                            \
+  template void BlasDense::lower_product<T>(const Member&, int, int, T, const T*, int, const T*, int, T, T*, int,     \
+                                            Ahead);                                                                   \
+  template void BlasDense::triangle_times<T>(const Member&, int, int, const T*, int, const T*, int, T*, int, Ahead);  \
   template void BlasDense::transposed_triangle_times<T>(const Member&, int, int, const T*, int, const T*, int, T*, int);
 FEDPP_PRODUCTS(double)
 FEDPP_PRODUCTS(float)

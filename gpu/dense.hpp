@@ -12,6 +12,8 @@
 // triangle_times: C = L B, transposed_triangle_times: C = L' B;  L: [m x m] lower with zeros above, B, C: [m x n],
 // apart.
 //
+// `ahead`: what the caller reads or writes next, for a host's caches (gpu/ahead.hpp).
+//
 // potrf: lower Cholesky factor in place, the upper triangle is left alone. Returns 0, or 1 + the index of the first
 // pivot that is not positive (which then stands on the diagonal), to every thread.
 //
@@ -34,13 +36,13 @@ Dense dense();
 struct BlasDense {
   template <class T>
   static void gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, Same<T> alpha, const T* a, int lda,
-                   const T* b, int ldb, Same<T> beta, T* c, int ldc);
+                   const T* b, int ldb, Same<T> beta, T* c, int ldc, Ahead ahead = {});
   template <class T>
   static void lower_product(const Member& member, int m, int k, Same<T> alpha, const T* a, int lda, const T* b, int ldb,
-                            Same<T> beta, T* c, int ldc);
+                            Same<T> beta, T* c, int ldc, Ahead ahead = {});
   template <class T>
   static void triangle_times(const Member& member, int m, int n, const T* l, int ldl, const T* b, int ldb, T* c,
-                             int ldc);
+                             int ldc, Ahead ahead = {});
   template <class T>
   static void transposed_triangle_times(const Member& member, int m, int n, const T* l, int ldl, const T* b, int ldb,
                                         T* c, int ldc);

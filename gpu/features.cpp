@@ -17,7 +17,7 @@ KOKKOS_INLINE_FUNCTION Index moments_scratch(const Batch& b) {
 /// The moments of f at a tile's columns from V and what V leaves unexplained there.
 template <class D, class Real>
 KOKKOS_INLINE_FUNCTION void tile_moments(const Member& member, const Batch& b, const Fields& f, int tile, int sample,
-                                         Scratch& scratch) {
+                                         Scratch& scratch, Ahead ahead = {}) {
   const int i = b.tile_realisation(tile);
   const int problem = b.problem(i) + sample;
   const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile);
@@ -30,7 +30,7 @@ KOKKOS_INLINE_FUNCTION void tile_moments(const Member& member, const Batch& b, c
   Real* fv = take<Real>(scratch, static_cast<Index>(m) * n);
   const Real* factor = rounded<Real>(member, static_cast<Index>(m) * m, f.v_factor.data() + b.square(i), scratch);
   member.team_barrier();
-  D::triangle_times(member, m, n, factor, m, v, m, fv, m);
+  D::triangle_times(member, m, n, factor, m, v, m, fv, m, ahead);
   team_column_sums(
       member, m, n,
       [=](int c, const double* sums) {
@@ -85,7 +85,7 @@ void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_
         double* v = place_for<double>(entries, kept_v, scratch);
         rbf_block<D>(member, d, variance, math::exp(w[p - 1]), m,
                      f.inducing_embedding.data() + b.inducing_embedding(factor), n, h, k,
-                     scratch.take(rbf_scratch(d, m, n)));
+                     scratch.take(rbf_scratch(d, m, n)), {kept_v, entries});
         D::triangle_times(member, m, n, f.inverse.data() + b.factor_square(factor), m, k, m, v, m);
         team_column_sums(
             member, m, n,
@@ -98,7 +98,9 @@ void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_
             });
         deliver(member, entries, k, kept_k);
         deliver(member, entries, v, kept_v);
-        tile_moments<D, Real>(member, b, f, tile, sample, scratch);  // V is still in a cache
+        Ahead next;
+        if (member.league_rank() + 1 < b.tasks) next = columns_ahead(b, task + 1, columns<Real>(f.k, f.k_single));
+        tile_moments<D, Real>(member, b, f, tile, sample, scratch, next);  // V is still in a cache
       });
 }
 

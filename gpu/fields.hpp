@@ -2,6 +2,7 @@
 // named.
 #pragma once
 
+#include "gpu/ahead.hpp"
 #include "gpu/batch.hpp"
 
 namespace fedpp::gpu {
@@ -91,6 +92,15 @@ KOKKOS_INLINE_FUNCTION Real* columns(const Array<double>& whole, const Array<flo
   } else {
     return single.data();
   }
+}
+
+/// A task's columns of k or V, which are `x`, for a host's product to fetch; nothing on a device.
+template <class Real>
+KOKKOS_INLINE_FUNCTION Ahead columns_ahead(const Batch& b, int task, const Real* x) {
+  if constexpr (!kHostBackend) return {};
+  const int tile = b.task_tile(task), i = b.tile_realisation(tile), m = b.inducing(i);
+  return {x + b.matrix(b.problem(i) + b.task_sample(task)) + static_cast<Index>(b.tile_first(tile)) * m,
+          static_cast<Index>(m) * b.tile_columns(tile)};
 }
 
 /// Calls f.template operator()<Real>() for a batch's precision.

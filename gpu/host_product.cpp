@@ -34,7 +34,8 @@ constexpr int kDepth = 64;  // of A and B at a time: at M = 50 both stay in the 
 
 template <class T, int bytes, bool single>
 struct VectorOf {
-  typedef T type __attribute__((vector_size(bytes)));
+  // As little aligned as the numbers: the stack would be aligned for it, at the price of a register.
+  typedef T type __attribute__((vector_size(bytes), aligned(sizeof(T))));
 };
 template <class T, int bytes>
 struct VectorOf<T, bytes, true> {
@@ -44,15 +45,16 @@ struct VectorOf<T, bytes, true> {
 /// A block of C with `vectors` vectors of rows: alpha A B is written or added. Of a triangle only one of two vectors
 /// has entries on one side of column `split` of A: the lower one of a lower triangle behind it, the upper one of an
 /// upper triangle before it. (Were beta C + alpha A B formed here, or both ways in one function, the compiler might
-/// fuse other operations in one block than in another, and bits would tell.)
-template <class T, bool add, Part part, int bytes, int vectors, int columns>
-void block(int split, int k, T alpha, const T* a, Stride lda, const T* b, Stride step, Stride column, T* c,
-           Stride ldc) {
+/// fuse other operations in one block than in another, and bits would tell.) `fetch`: a line of `ahead` a step.
+template <class T, bool add, Part part, int bytes, int vectors, int columns, bool fetch>
+void block(int split, int k, T alpha, const T* a, Stride lda, const T* b, Stride step, Stride column, T* c, Stride ldc,
+           const char* ahead) {
   using Vector = typename VectorOf<T, bytes, bytes == sizeof(T)>::type;
   constexpr int width = bytes / static_cast<int>(sizeof(T));
   Vector sum[columns][vectors] = {};
   const auto pass = [&]<int from, int to>(int begin, int end) {  // vectors, columns of A
     for (int p = begin; p < end; ++p) {
+      if constexpr (fetch) __builtin_prefetch(ahead), ahead += kCacheLine;
       const T *left = a + p * lda, *right = b + p * step;
       Vector rows[vectors];
       for (int r = from; r < to; ++r) std::memcpy(&rows[r], left + r * width, bytes);
@@ -80,16 +82,23 @@ void block(int split, int k, T alpha, const T* a, Stride lda, const T* b, Stride
 /// for the rest.
 template <class T, bool add, int columns>
 void strip(Part part, int row, int m, int first, int k, T alpha, const T* a, Stride lda, const T* b, Stride step,
-           Stride column, T* c, Stride ldc) {
+           Stride column, T* c, Stride ldc, Ahead& ahead) {
   const auto blocks = [&]<Part own, int bytes, int vectors>() {
     constexpr int width = bytes / static_cast<int>(sizeof(T)), rows = vectors * width;
     for (; row + rows <= m; row += rows) {
       const int begin = part == Part::kUpperTriangle ? std::clamp(row - first, 0, k) : 0;
       const int end = part == Part::kLowerTriangle ? std::min(k, row + rows - first) : k;
       const int split = own == Part::kWhole ? begin : std::clamp(row + width - first, begin, std::max(begin, end));
-      if (end > begin || !add)
-        block<T, add, own, bytes, vectors, columns>(split - begin, end - begin, alpha, a + row + begin * lda, lda,
-                                                    b + begin * step, step, column, c + row, ldc);
+      const T *rows_of_a = a + row + begin * lda, *rows_of_b = b + begin * step;
+      if (end <= begin && add) continue;
+      if (vectors == 2 && ahead.next < ahead.end) {
+        block<T, add, own, bytes, vectors, columns, vectors == 2>(split - begin, end - begin, alpha, rows_of_a, lda,
+                                                                  rows_of_b, step, column, c + row, ldc, ahead.next);
+        ahead.next += (end - begin) * kCacheLine;
+      } else {
+        block<T, add, own, bytes, vectors, columns, false>(split - begin, end - begin, alpha, rows_of_a, lda, rows_of_b,
+                                                           step, column, c + row, ldc, nullptr);
+      }
     }
   };
   if (part == Part::kLowerTriangle)
@@ -110,13 +119,14 @@ void strip(Part part, int row, int m, int first, int k, T alpha, const T* a, Str
 /// over would wait for its few sums.
 template <class T, bool add>
 void slice(Part part, int m, int n, int first, int k, T alpha, const T* a, Stride lda, const T* b, Stride step,
-           Stride column, T* c, Stride ldc) {
+           Stride column, T* c, Stride ldc, Ahead& ahead) {
   constexpr int width = kVectorBytes / static_cast<int>(sizeof(T));
   int j = 0;
   const auto next = [&]<int columns>() {
     // A strip of a lower triangle may begin above the diagonal: whole vectors of rows cost less than what they leave.
     const int row = part == Part::kLowerResult ? std::max(0, m - (m - j + width - 1) / width * width) : 0;
-    strip<T, add, columns>(part, row, m, first, k, alpha, a, lda, b + j * column, step, column, c + j * ldc, ldc);
+    strip<T, add, columns>(part, row, m, first, k, alpha, a, lda, b + j * column, step, column, c + j * ldc, ldc,
+                           ahead);
     j += columns;
   };
   const int most = part == Part::kLowerResult ? kColumnsOfHalf : kColumns;
@@ -147,10 +157,10 @@ void slices(int m, int n, int k, T beta, T* c, Stride ldc, const F& f) {
 
 template <class T>
 void host_product(Part part, int m, int n, int k, T alpha, const T* a, Stride lda, const T* b, Stride step,
-                  Stride column, T beta, T* c, Stride ldc) {
+                  Stride column, T beta, T* c, Stride ldc, Ahead ahead) {
   assert(m <= kMostRows);
   slices(m, n, k, beta, c, ldc, [&]<bool add>(int p, int depth) {
-    slice<T, add>(part, m, n, p, depth, alpha, a + p * lda, lda, b + p * step, step, column, c, ldc);
+    slice<T, add>(part, m, n, p, depth, alpha, a + p * lda, lda, b + p * step, step, column, c, ldc, ahead);
   });
 }
 
@@ -158,16 +168,18 @@ template <class T>
 void host_product_transposed(Part part, int m, int n, int k, T alpha, const T* a, Stride lda, const T* b, Stride step,
                              Stride column, T beta, T* c, Stride ldc) {
   T columns[kMostRows * kDepth];
+  Ahead nothing;
   assert(m <= kMostRows);
   slices(m, n, k, beta, c, ldc, [&]<bool add>(int p, int depth) {
     for (int i = 0; i < m; ++i)
       for (int q = 0; q < depth; ++q) columns[i + q * m] = a[p + q + i * lda];
-    slice<T, add>(part, m, n, p, depth, alpha, columns, m, b + p * step, step, column, c, ldc);
+    slice<T, add>(part, m, n, p, depth, alpha, columns, m, b + p * step, step, column, c, ldc, nothing);
   });
 }
 
 #define FEDPP_HOST_PRODUCTS(T)                                                                                        \
-  template void host_product<T>(Part, int, int, int, T, const T*, Stride, const T*, Stride, Stride, T, T*, Stride);   \
+  template void host_product<T>(Part, int, int, int, T, const T*, Stride, const T*, Stride, Stride, T, T*, Stride,    \
+                                Ahead);                                                                               \
   template void host_product_transposed<T>(Part, int, int, int, T, const T*, Stride, const T*, Stride, Stride, T, T*, \
                                            Stride);
 FEDPP_HOST_PRODUCTS(double)

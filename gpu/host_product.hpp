@@ -5,6 +5,8 @@
 
 #include <cstddef>
 
+#include "gpu/ahead.hpp"
+
 namespace fedpp::gpu {
 
 constexpr int kMostRows =
@@ -19,10 +21,10 @@ enum class Part {
 };
 
 /// C = alpha A op(B) + beta C;  A: [m x k], m <= kMostRows, C: [m x n]; row p, column j of op(B) is
-/// b[p * step + j * column]. C is not read where beta = 0.
+/// b[p * step + j * column]. C is not read where beta = 0. Of `ahead` it fetches as many lines as it makes steps.
 template <class T>
 void host_product(Part part, int m, int n, int k, T alpha, const T* a, std::ptrdiff_t lda, const T* b,
-                  std::ptrdiff_t step, std::ptrdiff_t column, T beta, T* c, std::ptrdiff_t ldc);
+                  std::ptrdiff_t step, std::ptrdiff_t column, T beta, T* c, std::ptrdiff_t ldc, Ahead ahead = {});
 
 /// The same with A' instead of A;  A: [k x m].
 template <class T>

@@ -23,10 +23,11 @@ KOKKOS_INLINE_FUNCTION void squared_norms(const Member& member, int dimension, i
 }
 
 /// k[m x n] = kappa(a, b) of embeddings a[D x m], b[D x n]; scratch: rbf_scratch(). One dimension takes differences,
-/// more take the matrix product |a|^2 + |b|^2 - 2 a'b (clamped at 0).
+/// more take the matrix product |a|^2 + |b|^2 - 2 a'b (clamped at 0). `ahead`: see gpu/dense.hpp.
 template <class D>
 KOKKOS_INLINE_FUNCTION void rbf_block(const Member& member, int dimension, double variance, double lengthscale, int m,
-                                      const double* a, int n, const double* b, double* k, double* scratch) {
+                                      const double* a, int n, const double* b, double* k, double* scratch,
+                                      Ahead ahead = {}) {
   const double scale = 0.5 / (lengthscale * lengthscale);
   if (dimension == 1) {
     team_for_2d(member, m, n, [=](int i, int j) {
@@ -45,7 +46,7 @@ KOKKOS_INLINE_FUNCTION void rbf_block(const Member& member, int dimension, doubl
     transposed[i + static_cast<Index>(d) * m] = a[d + static_cast<Index>(i) * dimension];
   });
   member.team_barrier();
-  D::gemm(member, Op::kNone, Op::kNone, m, n, dimension, 2 * scale, transposed, m, b, dimension, 0.0, k, m);
+  D::gemm(member, Op::kNone, Op::kNone, m, n, dimension, 2 * scale, transposed, m, b, dimension, 0.0, k, m, ahead);
   team_for_2d(member, m, n, [=](int i, int j) {
     double& entry = k[i + static_cast<Index>(j) * m];
     const double exponent = entry + norm_a[i] + norm_b[j];

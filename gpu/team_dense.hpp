@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "gpu/ahead.hpp"
 #include "gpu/team.hpp"
 
 namespace fedpp::gpu {
@@ -40,7 +41,8 @@ struct ProductBlock {
 struct TeamDense {
   template <class T>
   KOKKOS_INLINE_FUNCTION static void gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, Same<T> alpha,
-                                          const T* a, int lda, const T* b, int ldb, Same<T> beta, T* c, int ldc) {
+                                          const T* a, int lda, const T* b, int ldb, Same<T> beta, T* c, int ldc,
+                                          Ahead = {}) {
     const Index row_a = op_a == Op::kNone ? 1 : lda, step_a = op_a == Op::kNone ? lda : 1;
     const Index step_b = op_b == Op::kNone ? 1 : ldb, column_b = op_b == Op::kNone ? ldb : 1;
     product<Half::kNone, T>(member, m, n, k, alpha, a, row_a, step_a, b, step_b, column_b, beta, c, ldc);
@@ -48,13 +50,14 @@ struct TeamDense {
 
   template <class T>
   KOKKOS_INLINE_FUNCTION static void lower_product(const Member& member, int m, int k, Same<T> alpha, const T* a,
-                                                   int lda, const T* b, int ldb, Same<T> beta, T* c, int ldc) {
+                                                   int lda, const T* b, int ldb, Same<T> beta, T* c, int ldc,
+                                                   Ahead = {}) {
     product<Half::kResult, T>(member, m, m, k, alpha, a, 1, lda, b, ldb, 1, beta, c, ldc);
   }
 
   template <class T>
   KOKKOS_INLINE_FUNCTION static void triangle_times(const Member& member, int m, int n, const T* l, int ldl, const T* b,
-                                                    int ldb, T* c, int ldc) {
+                                                    int ldb, T* c, int ldc, Ahead = {}) {
     product<Half::kFactor, T>(member, m, n, m, 1, l, 1, ldl, b, 1, ldb, 0, c, ldc);
   }
 

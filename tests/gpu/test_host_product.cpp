@@ -121,6 +121,26 @@ TYPED_TEST(HostProduct, halves_are_those_of_the_whole) {
   }
 }
 
+TYPED_TEST(HostProduct, what_it_fetches_ahead_changes_no_bit) {
+  using T = TypeParam;
+  const int m = 50, n = 30;
+  const auto x = this->operands(m, n, m);
+  const std::vector<T> wanted = this->random(3000);
+  for (const Part part : {Part::kWhole, Part::kLowerTriangle, Part::kLowerResult})
+    for (const int length : {1, 100, 3000}) {  // fewer lines than the product has steps, and more
+      auto without = x.c, with = x.c;
+      const int columns = part == Part::kLowerResult ? m : n;
+      without.resize(static_cast<std::size_t>(x.ldc * columns));
+      with.resize(without.size());
+      auto b = x.b;
+      b.resize(static_cast<std::size_t>(m * columns));
+      host_product<T>(part, m, columns, m, T(2), x.a.data(), x.lda, b.data(), 1, m, T(0), without.data(), x.ldc);
+      host_product<T>(part, m, columns, m, T(2), x.a.data(), x.lda, b.data(), 1, m, T(0), with.data(), x.ldc,
+                      {wanted.data(), length});
+      ASSERT_EQ(with, without);
+    }
+}
+
 TYPED_TEST(HostProduct, an_entrys_bits_do_not_depend_on_how_many_others_there_are) {
   using T = TypeParam;
   for (const int k : kDepths)
