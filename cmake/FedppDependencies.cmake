@@ -33,6 +33,12 @@ if("CUDA" IN_LIST Kokkos_DEVICES)
   # fmt 9 takes nvcc for a compiler without constexpr and then contradicts itself.
   target_compile_definitions(fedpp_flags INTERFACE FMT_CONSTEVAL= FMT_USE_CONSTEXPR=1)
 endif()
+foreach(_backend SYCL OPENMPTARGET OPENACC HPX)
+  if(_backend IN_LIST Kokkos_DEVICES)
+    message(FATAL_ERROR "The Kokkos in ${Kokkos_DIR} has the backend ${_backend}, for which fedpp's kernels are not written: "
+                        "name one with SERIAL, OPENMP, THREADS, CUDA or HIP alone with -DKokkos_ROOT=PREFIX.")
+  endif()
+endforeach()
 if(FEDPP_REQUIRE_CUDA AND NOT "CUDA" IN_LIST Kokkos_DEVICES)
   message(FATAL_ERROR "The Kokkos in ${Kokkos_DIR} has no CUDA backend (it has: ${Kokkos_DEVICES}): "
                       "name one that has with -DKokkos_ROOT=PREFIX, or use the preset 'cpu'.")

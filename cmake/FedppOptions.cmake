@@ -38,6 +38,9 @@ endif()
 # exception traps; without them the compiler may vectorise loops over the mathematical functions (exp four times faster
 # with AVX2, where GCC else leaves the clamps of gpu/elementary.hpp as branches); this changes no result.
 target_compile_options(fedpp_flags INTERFACE -fno-math-errno -fno-trapping-math)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "IntelLLVM")
+  target_compile_options(fedpp_flags INTERFACE -fp-model=precise)  # its default is fast-math
+endif()
 if(FEDPP_BUILD_FUZZERS)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     message(FATAL_ERROR "FEDPP_BUILD_FUZZERS needs Clang, which has libFuzzer: take the preset 'fuzz', or -DCMAKE_CXX_COMPILER=clang++.")

@@ -15,8 +15,10 @@ void sgemm_(const char*, const char*, const int*, const int*, const int*, const 
 void dtrsm_(const char*, const char*, const char*, const char*, const int*, const int*, const double*, const double*,
             const int*, double*, const int*);
 void dpotrf_(const char*, const int*, double*, const int*, int*);
-// OpenBLAS' own switch, where the BLAS is OpenBLAS.
+// The switches of OpenBLAS, MKL and BLIS, of which the one that is linked is there.
 [[gnu::weak]] void openblas_set_num_threads(int);
+[[gnu::weak]] void MKL_Set_Num_Threads(int);
+[[gnu::weak]] void bli_thread_set_num_threads(std::int64_t);
 }
 #endif
 
@@ -42,6 +44,8 @@ void choose_dense(std::string_view name) {
 #if !defined(FEDPP_DEVICE_BACKEND)
   // Threads belong to Kokkos and ranks: a threaded BLAS below them would oversubscribe the cores and change bits.
   if (openblas_set_num_threads) openblas_set_num_threads(1);
+  if (MKL_Set_Num_Threads) MKL_Set_Num_Threads(1);
+  if (bli_thread_set_num_threads) bli_thread_set_num_threads(1);
 #endif
 }
 

@@ -10,6 +10,11 @@
 
 #include "gpu/region.hpp"
 
+#if defined(__FAST_MATH__)
+#error \
+    "fedpp's bits and its checks for what is not a number do not survive fast-math: build without -ffast-math, -Ofast or -fp-model=fast"
+#endif
+
 /// Kernels run on a device with memory of its own; of the tests' emulated one (tests/emulated_device), too.
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP) || defined(KOKKOS_ENABLE_EMULATED_DEVICE)
 #define FEDPP_DEVICE_BACKEND

@@ -10,6 +10,7 @@ namespace {
 
 enum Purpose : std::uint32_t { kRealisations = 2, kTiles = 3 };  // beside WeightDraw
 
+/// 4 bits of the purpose, 16 of the epoch (config::kMostEpochs), 12 of the step (model::mini_batches()).
 KOKKOS_INLINE_FUNCTION Philox::Counter block(const DrawKey& key, std::uint32_t purpose, std::int64_t client,
                                              std::uint32_t index) {
   return Philox::block(

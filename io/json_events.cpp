@@ -1,6 +1,7 @@
 // Events from JSON in the layout of EasyTPP: objects with arrays time_since_start and type_event.
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
@@ -78,7 +79,9 @@ class ObjectReader {
   std::int64_t identifier(const json& object) const {
     const auto found = object.find("seq_idx");
     if (found == object.end()) return count_;
-    if (!found->is_number_integer()) fail(fmt::format("seq_idx {} is not an integer", shown(*found)));
+    const bool too_large = found->is_number_unsigned() && found->get<std::uint64_t>() > std::uint64_t{INT64_MAX};
+    if (!found->is_number_integer() || too_large)
+      fail(fmt::format("seq_idx {} is not an integer{}", shown(*found), too_large ? " of 63 bits" : ""));
     return found->get<std::int64_t>();
   }
 

@@ -46,6 +46,7 @@ class LineReader::Bytes {
   std::size_t read(char* out, std::size_t size, bool named_gz, std::string& problem) {
     if (!looked_) look(named_gz, problem);
     if (!problem.empty()) return 0;
+    size = std::min<std::size_t>(size, 1 << 30);  // zlib counts in 32 bits
     if (!gzip_) {
       if (stream_.avail_in == 0 && !fill(problem)) return 0;
       const std::size_t count = std::min<std::size_t>(size, stream_.avail_in);

@@ -144,6 +144,9 @@ struct Model {
   }
 };
 
+/// What the counters of the random numbers hold of an epoch: 16 bits (gpu/random.cpp).
+inline constexpr std::int64_t kMostEpochs = 1 << 16;
+
 /// A client's local epochs (spec 1.6).
 struct Training {
   std::int64_t epochs = 5;
@@ -163,7 +166,7 @@ struct Training {
 
   template <class V>
   void visit(V& v) {
-    v("epochs", epochs, "E: local epochs a round", between(1, 1e6));
+    v("epochs", epochs, "E: local epochs a round", between(1, kMostEpochs));
     v("samples", samples, "S: Monte Carlo samples of the weights in an epoch", between(1, 1e4));
     v("learning_rate", learning_rate, "Adam's step for the encoder's weights", above(0));
     v("learning_rate_kernel", learning_rate_kernel, "Adam's step for log r and log l (0: as learning_rate)",
@@ -178,7 +181,9 @@ struct Training {
       "none, 1: the paper's; federation.mode = 'federated')",
       at_least(0));
     v("batch_realisations", batch_realisations, "realisations in a mini-batch (0: all)", between(0, 1e9));
-    v("batch_points", batch_points, "share of a realisation's events and nodes in a mini-batch, in (0, 1]",
+    v("batch_points", batch_points,
+      "share of a realisation's events and nodes in a mini-batch, in (0, 1], by tiles of 256 of them (GPU: 64): one of "
+      "fewer tiles than mini-batches gives a tile to each",
       above_up_to(0, 1));
     v("schedule", schedule, "learning rate over the rounds");
     v("precision", precision, "of local epochs: double, or single for matrices over events and nodes (scores: double)");

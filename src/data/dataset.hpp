@@ -71,6 +71,10 @@ struct Plan {
   bool one_file_a_client() const { return !options.client_files.empty(); }
   /// Whether the files say who holds what.
   bool clients_of_files() const { return options.partition == config::Partition::kFile; }
+  /// Whether each sequence is one client's; else clients that see its types all hold it.
+  bool dealt() const { return options.deal && options.protocol != config::Protocol::kPublishedCode; }
+  /// Whether two clients may hold the same events: nothing was dealt, and they see a type in common.
+  bool shared() const;
   /// Types that client c sees: (c k .. c k + k - 1) mod K over the kept types in order, or all of them.
   std::vector<int> types_of(std::int64_t client) const;
 };

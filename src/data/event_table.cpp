@@ -169,7 +169,8 @@ Held& EventTableReader::held(const io::CsvTable& table, std::size_t file, std::s
 
 void EventTableReader::read_events(std::size_t file) {
   const std::string& path = files_[file];
-  if (io::is_hdf5(path) || io::has_suffix(path, ".json") || io::has_suffix(path, ".jsonl"))
+  if (io::is_hdf5(path) || io::has_suffix(path, ".json") || io::has_suffix(path, ".jsonl") ||
+      io::has_suffix(path, ".json.gz") || io::has_suffix(path, ".jsonl.gz"))
     throw UserError(fmt::format("{}: --columns names columns of CSV tables; leave it out for other formats", path));
   io::LineReader lines(path);
   Headers required, optional;

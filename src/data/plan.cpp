@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -213,9 +214,8 @@ void deal_round(Plan& plan, Entries entries, const std::vector<std::int64_t>& ho
 void deal_pool(Plan& plan, const Entries& pool, bool by_type, Purpose purpose) {
   std::vector<std::int64_t> everybody(plan.clients());
   for (std::int64_t c = 0; c < plan.clients(); ++c) everybody[c] = c;
-  const bool dealt = plan.options.deal && plan.options.protocol != config::Protocol::kPublishedCode;
   auto give = [&](const Entries& entries, const std::vector<std::int64_t>& holders, std::int64_t key) {
-    if (dealt) return deal_round(plan, entries, holders, purpose, key);
+    if (plan.dealt()) return deal_round(plan, entries, holders, purpose, key);
     for (std::int64_t holder : holders)
       plan.holdings[holder].insert(plan.holdings[holder].end(), entries.begin(), entries.end());
   };
@@ -265,6 +265,15 @@ void deal(Plan& plan) {
 }
 
 }  // namespace
+
+bool Plan::shared() const {
+  if (dealt() || one_file_a_client() || clients_of_files()) return false;
+  std::set<int> seen;
+  for (std::int64_t c = 0; c < clients(); ++c)
+    for (const int type : types_of(c))
+      if (!seen.insert(type).second) return true;
+  return false;
+}
 
 std::vector<int> Plan::types_of(std::int64_t client) const {
   const auto count = static_cast<std::int64_t>(kept_types.size());

@@ -21,6 +21,7 @@ enum class Purpose : std::uint64_t {
   kSimulateEvents = 6,
   kValidationHalves = 7,
   kReplacedEvents = 8,
+  kDeRounding = 9,
 };
 
 /// Steele, Lea and Flood's mixer: neighbouring keys give unrelated values.

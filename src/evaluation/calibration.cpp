@@ -8,17 +8,6 @@
 namespace fedpp::evaluation {
 namespace {
 
-/// A uniform number in (0, 1) keyed by (seed, index): two rounds of a 64-bit mixing function.
-double uniform(std::uint64_t seed, std::uint64_t index) {
-  const auto mix = [](std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15ULL;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
-  };
-  return (static_cast<double>(mix(mix(seed) ^ index) >> 11) + 0.5) * 0x1p-53;
-}
-
 /// The cumulative compensator at increasing knots, linear in between.
 class Compensator {
  public:
@@ -45,7 +34,7 @@ class Compensator {
 
 }  // namespace
 
-std::vector<double> rescaled_increments(const RescalingStream& stream, std::uint64_t seed) {
+std::vector<double> rescaled_increments(const RescalingStream& stream, data::Random& random) {
   const std::size_t n = stream.times.size();
   assert(stream.multiplicities.size() == n && stream.cells.size() == n + 1);
   std::vector<double> increments;
@@ -62,9 +51,7 @@ std::vector<double> rescaled_increments(const RescalingStream& stream, std::uint
     const double from = std::max(stream.times[i] - resolution / 2, stream.span.start);
     const double to = std::min(stream.times[i] + resolution / 2, stream.span.end);
     const auto copies = static_cast<std::size_t>(stream.multiplicities[i]);
-    for (std::size_t copy = 0; copy < copies; ++copy) {
-      moved.push_back(from + (to - from) * uniform(seed, moved.size()));
-    }
+    for (std::size_t copy = 0; copy < copies; ++copy) moved.push_back(from + (to - from) * random.uniform());
   }
   std::sort(moved.begin(), moved.end());
   const Compensator compensator(stream);
@@ -84,18 +71,6 @@ double ks_distance_from_exponential(std::vector<double> increments) {
     distance = std::max({distance, cdf - rank / n, (rank + 1) / n - cdf});
   }
   return distance;
-}
-
-QuantilePairs exponential_quantiles(std::vector<double> increments, std::size_t most) {
-  std::sort(increments.begin(), increments.end());
-  const std::size_t n = increments.size(), kept = std::min(n, std::max<std::size_t>(most, 2));
-  QuantilePairs pairs;
-  for (std::size_t k = 0; k < kept; ++k) {
-    const std::size_t i = kept == 1 ? 0 : k * (n - 1) / (kept - 1);
-    pairs.observed.push_back(increments[i]);
-    pairs.expected.push_back(-std::log1p(-(static_cast<double>(i) + 0.5) / static_cast<double>(n)));
-  }
-  return pairs;
 }
 
 }  // namespace fedpp::evaluation

@@ -1,7 +1,6 @@
 #include "evaluation/hawkes.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -21,8 +20,9 @@ class SequenceWalk {
       : history_(sequence.times), p_(p), log_likelihood_(log_likelihood), gradient_(gradient) {}
 
   void run(const std::vector<double>& events, const std::vector<data::Interval>& windows) {
-    if (windows.empty()) return;
-    time_ = history_.empty() ? windows.front().start : std::min(windows.front().start, history_.front());
+    if (windows.empty() && events.empty()) return;
+    time_ = windows.empty() ? events.front() : windows.front().start;
+    if (!history_.empty()) time_ = std::min(time_, history_.front());
     std::size_t i = 0;
     for (const data::Interval& window : windows) {
       move(window.start, false);
@@ -32,7 +32,10 @@ class SequenceWalk {
       }
       move(window.end, true);
     }
-    assert(i == events.size());
+    for (; i < events.size(); ++i) {  // what is observed ends with an event that begins a window: none is left of that
+      move(events[i], false);
+      add_event();
+    }
   }
 
  private:

@@ -14,11 +14,12 @@ std::string PairedDifference::outcome() const {
   return difference > 0 ? "above" : "below";
 }
 
-PairedDifference paired_difference(const std::vector<ClientScore>& ours, const std::vector<ClientScore>& other) {
+PairedDifference paired_difference(const std::vector<ClientScore>& ours, const std::vector<ClientScore>& other,
+                                   bool shared) {
   assert(ours.size() == other.size());
   const Score sum = total(ours);
   PairedDifference paired{sum.headline_per_event() - total(other).headline_per_event(),
-                          std::numeric_limits<double>::quiet_NaN(), 0, 0};
+                          std::numeric_limits<double>::quiet_NaN(), 0, 0, shared};
   double squares = 0;
   for (std::size_t c = 0; c < ours.size(); ++c) {
     assert(ours[c].client == other[c].client);
@@ -29,15 +30,17 @@ PairedDifference paired_difference(const std::vector<ClientScore>& ours, const s
     ++paired.clients;
     paired.above += a.headline > b.headline ? 1 : 0;
   }
-  if (paired.clients > 1)
+  if (paired.clients > 1 && !shared)
     paired.standard_error = std::sqrt(squares * paired.clients / (paired.clients - 1.0)) / sum.events;
   return paired;
 }
 
 std::string sentence(const PairedDifference& paired, const std::string& ours, const std::string& other) {
-  if (paired.clients < 2)
-    return fmt::format("{} scores {:.4f} {} {}; one client alone gives no standard error.", ours,
-                       std::abs(paired.difference), paired.difference < 0 ? "less than" : "more than", other);
+  if (paired.clients < 2 || (paired.shared && std::isfinite(paired.difference)))
+    return fmt::format("{} scores {:.4f} {} {}; {} no standard error.", ours, std::abs(paired.difference),
+                       paired.difference < 0 ? "less than" : "more than", other,
+                       paired.clients < 2 ? "one client alone gives"
+                                          : "clients that hold the same sequences (data.deal = false) give");
   const std::string outcome = paired.outcome();
   if (outcome == "none") return fmt::format("{} and {}: no finite difference of scores.", ours, other);
   const bool tie = outcome == "tie";

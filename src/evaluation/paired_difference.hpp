@@ -10,16 +10,18 @@ namespace fedpp::evaluation {
 
 /// The difference is D = sum_c d_c / sum_c n_c, d_c a client's difference of sums and n_c its events; its paired
 /// standard error sqrt(C / (C - 1) sum_c (d_c - D n_c)^2) / sum_c n_c, which is sd / sqrt(C) where all have as many
-/// events.
+/// events. Where clients may hold the same sequences there is none: differences on these are no draws of their own.
 struct PairedDifference {
   double difference, standard_error;  ///< per test event; NaN where there is none
   int clients;                        ///< C: with something to score
   int above;                          ///< of them, how many the first model scores higher
+  bool shared;                        ///< clients may hold the same sequences
   std::string outcome() const;        ///< "above" or "below" beyond two standard errors, "tie" within, "none" without
 };
 
 /// Of `ours` from `other`, the same clients in the same order.
-PairedDifference paired_difference(const std::vector<ClientScore>& ours, const std::vector<ClientScore>& other);
+PairedDifference paired_difference(const std::vector<ClientScore>& ours, const std::vector<ClientScore>& other,
+                                   bool shared = false);
 
 /// "ours is above other: +0.0120, beyond two paired standard errors over 20 clients (0.0080)."
 std::string sentence(const PairedDifference& paired, const std::string& ours, const std::string& other);

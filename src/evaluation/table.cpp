@@ -56,7 +56,7 @@ std::optional<std::size_t> winner(const ScoreTable& table) { return best_from(ta
 Verdict verdict(const ScoreTable& table) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   const ModelScores& ours = table.models.at(0);
-  Verdict v{"", {kUnknown, kUnknown, 0, 0}, ""};
+  Verdict v{"", {kUnknown, kUnknown, 0, 0, table.shared}, ""};
   const auto rival = best_from(table, 1);
   if (!std::isfinite(total(ours.clients).headline_per_event())) {
     v.text = fmt::format("{} has no finite score: nothing can be said of it.", ours.name);
@@ -68,7 +68,7 @@ Verdict verdict(const ScoreTable& table) {
   }
   const ModelScores& other = table.models[*rival];
   v.rival = other.name;
-  v.paired = paired_difference(ours.clients, other.clients);
+  v.paired = paired_difference(ours.clients, other.clients, table.shared);
   v.text = sentence(v.paired, ours.name, other.name + ", the best trivial model");
   return v;
 }
@@ -93,7 +93,8 @@ std::string to_text(const ScoreTable& table) {
     const Score sum = total(model.clients);
     const std::string above =
         m == 0 ? ""
-               : fmt::format("{} of {}", paired_difference(ours.clients, model.clients).above, ours.clients.size());
+               : fmt::format("{} of {}", paired_difference(ours.clients, model.clients, table.shared).above,
+                             ours.clients.size());
     text += fmt::format("  {:<{}}  {:>10.4f}  {:>10.4f}  {:>21}{}\n", model.name, width, sum.headline_per_event(),
                         sum.plug_in_per_event(), above, m == best ? "  <- best" : "");
   }
@@ -125,6 +126,7 @@ nlohmann::json to_json(const ScoreTable& table) {
                          {"events", total(table.models.at(0).clients).events},
                          {"winner", best ? nlohmann::json(table.models[*best].name) : nlohmann::json(nullptr)},
                          {"models", std::move(models)}};
+  if (table.shared) json["shared"] = true;
   if (table.models.size() > 1) json["verdict"] = to_json(verdict(table));
   return json;
 }

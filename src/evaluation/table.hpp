@@ -22,6 +22,7 @@ struct ScoreTable {
   Protocol protocol = Protocol::kChronological;
   std::string unit;  ///< of time: scores per test event shift by a constant with it
   std::vector<ModelScores> models;
+  bool shared = false;  ///< clients may hold the same sequences: nothing was dealt
 };
 
 /// Takes clients that ours cannot score out of every model's sums: all models are of the same events.
@@ -48,7 +49,8 @@ std::string to_text(const ScoreTable& table);
 /// {protocol, unit, events, winner, verdict: {outcome, rival, difference, standard_error, clients, text},
 /// models: [{name, headline, plug_in, per_client: [{client, headline, plug_in, events, log_likelihood}]}]}, scores per
 /// test event; a client without test events, or left out, has null; log_likelihood is the headline's sum in nats, of
-/// windows without events, too. Without trivial models there is no verdict.
+/// windows without events, too. Without trivial models there is no verdict; "shared": true says that clients may hold the
+/// same sequences.
 nlohmann::json to_json(const ScoreTable& table);
 
 }  // namespace fedpp::evaluation

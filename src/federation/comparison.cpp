@@ -111,11 +111,13 @@ std::string compare(std::vector<FinishedRun> runs) {
       {"run", "headline", "difference", "standard error", "clients above", "KS", "scored round", "rounds", "seconds"}};
   std::string sentences;
   for (const auto& run : runs) {
-    const auto paired = evaluation::paired_difference(run.clients, first.clients);
+    const auto paired = evaluation::paired_difference(run.clients, first.clients, first.shared);
     const bool is_first = &run == &first;
     rows.push_back({run.name, fmt::format("{:.4f}", evaluation::total(run.clients).headline_per_event()),
                     is_first ? "" : fmt::format("{:+.4f}", paired.difference),
-                    is_first ? "" : fmt::format("{:.4f}", paired.standard_error),
+                    is_first       ? ""
+                    : first.shared ? "-"
+                                   : fmt::format("{:.4f}", paired.standard_error),
                     is_first ? "" : fmt::format("{} of {}", paired.above, paired.clients),
                     text_or_dash(run.ks, "{:.4f}"), text_or_dash(run.scored_round, "{}"),
                     text_or_dash(run.rounds, "{}"), text_or_dash(run.seconds, "{:.1f}")});

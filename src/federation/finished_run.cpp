@@ -47,6 +47,7 @@ FinishedRun parse(const std::string& name, const ordered_json& json) {
   run.unit = scores.at("unit").get<std::string>();
   run.test_data = json.at("test_data").get<std::string>();
   run.clients = clients_of(scores.at("models").at(0));
+  run.shared = scores.value("shared", false);
   if (json.contains("unscored_clients")) append(run.left_out, json.at("unscored_clients"));
   if (json.contains("honest")) append(run.left_out, json.at("honest").at("hostile_clients"));
   if (const auto& ks = json.at("calibration").at("ks"); !ks.is_null()) run.ks = ks.get<double>();

@@ -18,6 +18,7 @@ struct FinishedRun {
   std::string test_data;                         ///< checksum of the test events and windows
   std::vector<evaluation::ClientScore> clients;  ///< our model's
   std::vector<std::int64_t> left_out;            ///< hostile, or without a score
+  bool shared = false;                           ///< clients may hold the same sequences
   std::optional<double> ks;
   std::optional<std::int64_t> rounds, scored_round;  ///< not known of an evaluation, as are the seconds
   std::optional<double> seconds;                     ///< of all rounds

@@ -139,6 +139,7 @@ Scores score_states(Session& session, const RunState& state, bool best) {
                            : state.prior_from.empty()       ? "local only"
                                                             : "adapted";
   evaluation::ScoreTable table{session.protocol(), session.config().data.time_unit, {model_scores(ours, result)}};
+  table.shared = session.plan().shared();
   if (session.config().evaluation.trivial_models)
     for (auto& model : trivial_models(session)) table.models.push_back(std::move(model));
 

@@ -203,7 +203,7 @@ class Trainer {
         due.push_back(c);
     }
     std::vector<double> headline, events;
-    std::int64_t failed = 0;
+    std::int64_t failed = 0, missing = 0;
     mpi::together(world_, [&] {
       const auto scores = validation_scores(session_, windows_, due, state_.theta);
       for (std::size_t k = 0; k < due.size(); ++k) state_.validation[due[k]] = scores[k];
@@ -211,6 +211,7 @@ class Trainer {
         // -inf, a rate of 0 at an event, is a score, though not one to add.
         const bool scored = std::abs(score.headline) < model::kMostNats;
         failed += !scored && !std::isinf(score.headline);
+        missing += !scored && !session_.hostile(client);
         if (!(score.events > 0) || !scored || session_.hostile(client)) continue;
         headline.push_back(score.headline);
         events.push_back(score.events);
@@ -222,7 +223,7 @@ class Trainer {
       progress_.line(fmt::format(
           "round {}: {} client{} without a validation score: no score from {} weights is a number that sums hold",
           round + 1, all, all == 1 ? "" : "s", all == 1 ? "its" : "their"));
-    if (state_.stopping.enter(round, score)) {
+    if (state_.stopping.enter(round, score, world_.allreduce(missing, mpi::Op::sum, "validation scores"))) {
       state_.best_theta = state_.theta;
       for (const auto& client : session_.owned()) state_.best_clients[client.data.id] = client.model.state;
     }

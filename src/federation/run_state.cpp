@@ -102,6 +102,7 @@ void write_partial(Session& session, const RunState& state, const std::string& p
       file.set_attribute("seed", session.config().federation.seed);
       file.set_attribute("best_round", state.stopping.best_round);
       file.set_attribute("validations_since_best", state.stopping.validations_since_best);
+      file.set_attribute("best_missing", state.stopping.best_missing);
       if (!state.prior_from.empty()) file.set_attribute("prior_from", state.prior_from);
       write_input_scale(file.create_group("inputs"), session.input_scale());
       file.write_scalar("best_score", state.stopping.best_score);
@@ -210,6 +211,7 @@ RunState read_checkpoint(Session& session, const CheckpointHeader& header, ReadF
     state.stopping.best_round = file.attribute<std::int64_t>("best_round");
     state.stopping.validations_since_best = file.attribute<std::int64_t>("validations_since_best");
     state.stopping.best_score = file.read_scalar<double>("best_score");
+    if (file.has_attribute("best_missing")) state.stopping.best_missing = file.attribute<std::int64_t>("best_missing");
     state.bandwidth = file.read_scalar<double>("bandwidth");
     state.rounds = nlohmann::json::parse(file.read_scalar<std::string>("rounds"));
     state.theta = read_posterior(file, "theta");

@@ -17,10 +17,12 @@ double learning_rate_factor(config::Schedule schedule, std::int64_t round, std::
   return 1.0;
 }
 
-bool EarlyStopping::enter(std::int64_t round, double score) {
-  if (std::isfinite(score) && score > best_score) {
+bool EarlyStopping::enter(std::int64_t round, double score, std::int64_t missing) {
+  const bool better = best_round < 0 || missing < best_missing || (missing == best_missing && score > best_score);
+  if (std::isfinite(score) && better) {
     best_round = round;
     best_score = score;
+    best_missing = missing;
     validations_since_best = 0;
     return true;
   }

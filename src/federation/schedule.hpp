@@ -17,11 +17,13 @@ struct EarlyStopping {
   std::int64_t patience = 0;     ///< stop after so many validations without improvement; 0: never
   std::int64_t best_round = -1;  ///< -1: none yet
   double best_score = -std::numeric_limits<double>::infinity();
+  std::int64_t best_missing = 0;  ///< clients without a score in it
   std::int64_t validations_since_best = 0;
 
-  /// Enters the validation score of `round` (higher is better; one that is not finite is no improvement). True if it is
-  /// the new best: keep that round's state. Equal scores keep the earlier round.
-  bool enter(std::int64_t round, double score);
+  /// Enters the validation score of `round` (higher is better; one that is not finite is no improvement), of all
+  /// clients but those that could not be scored. A round that misses fewer is better than any that misses more, which
+  /// may owe its score to that. True if it is the new best: keep that round's state. Equals keep the earlier round.
+  bool enter(std::int64_t round, double score, std::int64_t missing = 0);
   bool should_stop() const { return patience > 0 && validations_since_best >= patience; }
 };
 

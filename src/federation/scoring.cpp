@@ -16,7 +16,7 @@ namespace {
 
 /// Compensator between consecutive test events of each stream: with a history the quadrature breaks at events.
 std::vector<double> increments_by_stream(const data::Realisation& held_out, const model::RealisationPrediction& p,
-                                         std::uint64_t seed) {
+                                         data::Random& random) {
   const std::size_t n = held_out.events.size(), q = held_out.nodes.size();
   std::vector<double> all;
   std::size_t node = 0;
@@ -37,7 +37,7 @@ std::vector<double> increments_by_stream(const data::Realisation& held_out, cons
     const auto part =
         evaluation::rescaled_increments({std::span(held_out.events).subspan(first, last - first),
                                          std::span(held_out.multiplicities).subspan(first, last - first), cells, span},
-                                        seed + static_cast<std::uint64_t>(stream));
+                                        random);
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;
@@ -46,9 +46,9 @@ std::vector<double> increments_by_stream(const data::Realisation& held_out, cons
 /// Compensator between consecutive test events, from the cumulative sums of the held-out quadrature read between its
 /// nodes by linear interpolation.
 std::vector<double> increments_of(const data::Realisation& held_out, const model::RealisationPrediction& p,
-                                  std::uint64_t seed) {
+                                  data::Random& random) {
   const std::size_t n = held_out.events.size(), q = held_out.nodes.size();
-  if (!held_out.streams.empty()) return increments_by_stream(held_out, p, seed);
+  if (!held_out.streams.empty()) return increments_by_stream(held_out, p, random);
   std::vector<double> at{held_out.span.start}, cumulative{0.0};
   double total = 0;
   for (std::size_t j = 0; j < q; ++j) {
@@ -73,7 +73,7 @@ std::vector<double> increments_of(const data::Realisation& held_out, const model
     before = now;
   }
   cells.push_back(std::max(total - before, 0.0));
-  return evaluation::rescaled_increments({held_out.events, held_out.multiplicities, cells, held_out.span}, seed);
+  return evaluation::rescaled_increments({held_out.events, held_out.multiplicities, cells, held_out.span}, random);
 }
 
 /// A client as it predicts, and where.
@@ -169,7 +169,7 @@ TestResult test_scores(Session& session, const model::Priors& theta) {
   result.uniforms.assign(kCalibrationBins, 0);
   const auto options = prediction_options(session.config(), static_cast<int>(session.config().evaluation.samples),
                                           static_cast<int>(session.config().evaluation.e_steps));
-  const auto score_client = [&](const std::vector<data::Realisation>& held_out,
+  const auto score_client = [&](std::int64_t id, const std::vector<data::Realisation>& held_out,
                                 const std::vector<model::RealisationPrediction>* prediction) {
     if (prediction == nullptr) {
       sums.insert(sums.end(), {0, 0, 0, 1});
@@ -178,10 +178,11 @@ TestResult test_scores(Session& session, const model::Priors& theta) {
     }
     evaluation::Score score;
     std::vector<double> increments;
+    data::Random random(session.seed(), data::Purpose::kDeRounding, id);
     for (std::size_t i = 0; i < held_out.size(); ++i) {
       score += score_of(session.protocol(), held_out[i], (*prediction)[i]);
       if (held_out[i].events.empty()) continue;
-      const auto part = increments_of(held_out[i], (*prediction)[i], session.seed());
+      const auto part = increments_of(held_out[i], (*prediction)[i], random);
       increments.insert(increments.end(), part.begin(), part.end());
     }
     sums.insert(sums.end(), {score.headline, score.plug_in, score.events, 0});
@@ -197,7 +198,7 @@ TestResult test_scores(Session& session, const model::Priors& theta) {
     double used = 0;
     const auto score_block = [&] {
       predict_each(block, theta, options, [&](std::size_t k, const std::vector<model::RealisationPrediction>* p) {
-        score_client(*block[k].held_out, p);
+        score_client(block[k].client.id, *block[k].held_out, p);
       });
       block.clear();
       windows.clear();

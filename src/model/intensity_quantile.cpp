@@ -54,8 +54,11 @@ double intensity_quantile(const RealisationPrediction& prediction, std::size_t p
     high = std::max(high, log_sigmoid(mean + 10 * sd) + 10 * level_sd + 1e-9);
   }
   // Regula falsi with Illinois' halving, every third step a bisection: ten evaluations where the samples agree.
+  // A hundred bisections end any search, of a model, too, whose weights have left all bounds.
+  constexpr double kTolerance = 1e-10;
+  constexpr int kMostSteps = 300;
   double at_low = -q, at_high = 1 - q;
-  for (int step = 0, side = 0; high - low > 1e-10; ++step) {
+  for (int step = 0, side = 0; high - low > kTolerance * std::max(1.0, std::abs(low)) && step < kMostSteps; ++step) {
     const double x = step % 3 == 0 ? 0.5 * (low + high) : (low * at_high - high * at_low) / (at_high - at_low);
     double excess = 0;
     for (const auto& sample : samples) excess += sample.below(x);

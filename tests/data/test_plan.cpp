@@ -142,6 +142,10 @@ TEST(PlanPopulation, UndealtClientsOfEqualTypesAreCopies) {
   EXPECT_EQ(plan.types_of(0), plan.types_of(5));
   EXPECT_EQ(plan.holdings[0], plan.holdings[5]);
   EXPECT_EQ(plan.holdings[0].size(), 2 * (60u + 20u));
+  EXPECT_TRUE(plan.shared());
+  options.clients = 2;  // which see types 0, 1 and 2, 3
+  EXPECT_FALSE(planned(options).shared());
+  EXPECT_FALSE(planned(population(folder)).shared());
 }
 
 TEST(PlanPopulation, CommonWindowAndFolds) {

@@ -35,7 +35,7 @@ double direct(const data::ClientData& client, data::Split split, const HawkesPar
 /// Two sequences with ties, a gap between training windows, and a window edge on an event.
 data::ClientData awkward_client() {
   data::ClientData client;
-  client.sequences.resize(3);
+  client.sequences.resize(5);
   data::ClientSequence& a = client.sequences[0];
   a.times = {0, 0.5, 0.5, 1, 2.5, 2.5, 2.5, 3, 4, 5, 6};
   a.windows = {std::vector<data::Interval>{{0, 1.2}, {2, 3.5}}, {{3.5, 5}}, {{5, 6}}};
@@ -46,6 +46,14 @@ data::ClientData awkward_client() {
   b.events = {std::vector<double>{10, 11, 11.5}, {}, {14}};
   data::ClientSequence& silent = client.sequences[2];
   silent.windows = {std::vector<data::Interval>{{3, 4}}, {}, {{4, 5}}};
+  data::ClientSequence& sessions = client.sequences[3];  // training ends with the event that begins its second window
+  sessions.times = {0, 1, 5, 6};
+  sessions.windows = {std::vector<data::Interval>{{0, 2}}, {}, {{5, 7}}};
+  sessions.events = {std::vector<double>{0, 1, 5}, {}, {6}};
+  data::ClientSequence& first = client.sequences[4];  // and this with the event that begins its first one
+  first.times = {1, 2};
+  first.windows[data::kTest] = {{1, 3}};
+  first.events = {std::vector<double>{1}, {}, {2}};
   return client;
 }
 

@@ -58,6 +58,18 @@ TEST(Verdict, SaysAboveTieOrBelowByTwoPairedStandardErrors) {
   EXPECT_NE(tie.text.find("fedpp ties with homogeneous"), std::string::npos) << tie.text;
 }
 
+TEST(Verdict, ClientsThatHoldTheSameSequencesGiveNoStandardError) {
+  ScoreTable t = table_of({1, 2, 3}, {10, 10, 10});
+  t.shared = true;
+  const auto v = verdict(t);
+  EXPECT_DOUBLE_EQ(v.paired.difference, 0.2);
+  EXPECT_TRUE(std::isnan(v.paired.standard_error));
+  EXPECT_EQ(v.paired.outcome(), "none");
+  EXPECT_NE(v.text.find("hold the same sequences (data.deal = false) give no standard error"), std::string::npos)
+      << v.text;
+  EXPECT_TRUE(to_json(t).at("shared").get<bool>());
+}
+
 TEST(Verdict, WeighsClientsAsTheHeadlineDoes) {
   // D = 6 / 40; residuals 1 - 1.5, 5 - 4.5.
   const auto v = verdict(table_of({1, 5}, {10, 30}));

@@ -33,6 +33,18 @@ TEST(EarlyStopping, keeps_the_best_round_and_stops_when_patience_is_over) {
   EXPECT_EQ(stopping.best_score, -4.0);
 }
 
+TEST(EarlyStopping, a_round_that_misses_clients_is_no_better_for_it) {
+  EarlyStopping stopping;
+  EXPECT_TRUE(stopping.enter(0, -0.6, 1));
+  EXPECT_TRUE(stopping.enter(1, -0.9, 0));
+  EXPECT_FALSE(stopping.enter(2, -0.5, 1));
+  EXPECT_FALSE(stopping.enter(3, std::nan(""), 0));
+  EXPECT_TRUE(stopping.enter(4, -0.8, 0));
+  EXPECT_EQ(stopping.best_round, 4);
+  EXPECT_EQ(stopping.best_score, -0.8);
+  EXPECT_EQ(stopping.best_missing, 0);
+}
+
 TEST(EarlyStopping, never_stops_without_patience) {
   EarlyStopping stopping;
   for (int round = 0; round < 50; ++round) stopping.enter(round, -round);

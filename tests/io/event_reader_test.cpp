@@ -191,6 +191,8 @@ TEST_F(EventReader, JsonErrorsNameFileAndLine) {
   refuses("a.jsonl", "{\"seq_idx\": 1, " + good.substr(1) + "{\"seq_idx\": 1, " + good.substr(1), 2,
           "sequence 1 appears again (it is also on line 1)");
   refuses("a.jsonl", "{\"seq_idx\": 1.5, " + good.substr(1), 1, "seq_idx 1.5 is not an integer");
+  refuses("a.jsonl", "{\"seq_idx\": 9223372036854775808, " + good.substr(1), 1,
+          "seq_idx 9223372036854775808 is not an integer of 63 bits");
   refuses("a.json", "[" + good + "," + object("[2, 1]", "[0, 0]") + "]", 2,
           "sequence 1: event 2: time 1 comes after 2");
   refuses("a.json", "[" + good + good + "]", 2, "'{' is not expected here");
