@@ -31,7 +31,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from .scores import client_distances, headline_without, hostile_clients, ks_limit
+from .scores import client_distances, headline_without, hostile_clients, ks_limit, mean_similarities, similarity_text
 
 OURS, TRAIN, VALIDATION, TEST, GREY = "#0b5fa5", "#7a7a7a", "#b8860b", "#c8442b", "#9a9a9a"
 TRIVIAL = [("#e08214", "s"), ("#1b9e77", "D"), ("#8450a0", "^"), ("#b8860b", "v"), ("#c2457e", "P"), ("#555555", "X")]
@@ -495,17 +495,6 @@ def communities(result, _):
 
 
 # --- client graph ------------------------------------------------------------------------------------------------------
-
-def mean_similarities(community, weights):
-    """Mean edge weight over the pairs of clients of one community, and of two; NaN without a pair."""
-    pairs = np.triu(np.ones(weights.shape, dtype=bool), 1)
-    together = community[:, None] == community[None, :]
-    return tuple(weights[pairs & chosen].mean() if (pairs & chosen).any() else math.nan for chosen in (together, ~together))
-
-
-def similarity_text(value):
-    return f"{value:.3f}" if math.isfinite(value) else "–"
-
 
 def graph(_, h5):
     if h5 is None or "graph" not in h5:
