@@ -223,8 +223,8 @@ class Finished(program.Case):
         build = pathlib.Path(os.environ["FEDPP_BUILD"])
         done = subprocess.run(["cmake", "--install", build, "--prefix", prefix], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
-        for name in ["bin/fedpp", "share/fedpp/python/fedpp/report.py", "share/fedpp/jobs/run.sbatch", "share/fedpp/jobs/environment/spack.yaml",
-                     "share/fedpp/examples/nyc-taxi/train.toml", "share/doc/fedpp/CITATION.cff"]:
+        for name in ["bin/fedpp", "share/fedpp/python/fedpp/report.py", "share/fedpp/python/fedpp/figures/curves.py", "share/fedpp/jobs/run.sbatch",
+                     "share/fedpp/jobs/environment/spack.yaml", "share/fedpp/examples/nyc-taxi/train.toml", "share/doc/fedpp/CITATION.cff"]:
             self.assertTrue((prefix / name).is_file(), name)
         self.assertTrue(os.access(prefix / "share/fedpp/jobs/sweep.sh", os.X_OK))
         self.train()
