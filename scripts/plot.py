@@ -26,6 +26,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
 try:
     import h5py
+    import matplotlib
     from fedpp import figures
     from fedpp.results import Run
 except ImportError as missing:
@@ -53,6 +54,7 @@ def main():
     parser.add_argument("--before", metavar="DIR", type=pathlib.Path, help="another run, for gains.png")
     parser.add_argument("--prediction", action="store_true", help="draw what 'fedpp predict DIR' wrote instead: prediction.png, next_events.png")
     arguments = parser.parse_args()
+    matplotlib.use("Agg")  # no display
     drawn = dict(figures.ALL)
     if arguments.prediction:
         drawn = {"prediction": figures.intensities, "next_events": lambda result, _: figures.next_events(result, table_of_next_events(arguments.directory))}

@@ -188,11 +188,13 @@ def main():
     arguments = parser.parse_args()
     try:
         import h5py
+        import matplotlib
 
         from . import figures
         from .results import Run
     except ImportError as missing:
         refuse(f"{missing}. On Debian and Ubuntu: apt-get install python3-matplotlib python3-h5py; FEDPP_PYTHON names another Python")
+    matplotlib.use("Agg")  # no display
     try:
         run = Run(arguments.directory)
     except (OSError, ValueError) as error:

@@ -13,7 +13,8 @@
 Beside these, of other files: gains (another run's result.json), next_events (the table of 'fedpp predict --next-events'); intensities draws
 prediction.h5 as well.
 
-Each returns a Matplotlib figure and raises Missing where its data are not in the run. Needs Matplotlib and NumPy.
+Each returns a Matplotlib figure and raises Missing where its data are not in the run. The figures have a style of their own; Matplotlib's settings
+and its backend stay as they are. Needs Matplotlib and NumPy.
 """
 
 import matplotlib.pyplot as plt

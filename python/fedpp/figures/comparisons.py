@@ -9,7 +9,7 @@ from matplotlib.patches import Patch
 from ..scores import headline_without, hostile_clients
 from .data import Missing, number, scores_of
 from .labels import client_label, counted, unit_name
-from .style import GREY, OURS, TEST, TRIVIAL
+from .style import GREY, OURS, TEST, TRIVIAL, styled
 
 
 def score_panel(axis, table, hostile, label=str):
@@ -67,6 +67,7 @@ def score_panel(axis, table, hostile, label=str):
                 title=f"headline ({'honest' if hostile else 'all'} clients)")
 
 
+@styled
 def scores(result, _):
     tables = scores_of(result)
     if not tables:
@@ -87,6 +88,7 @@ def per_client(result):
     return {c["client"]: number(c["headline"]) for c in rows if math.isfinite(number(c["headline"]))}
 
 
+@styled
 def gains(result, before, name):
     """Each client's score less that in the run whose result.json `before` is and whose folder is called `name`, by community where there are some."""
     old, new = per_client(before), per_client(result)

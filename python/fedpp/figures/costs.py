@@ -5,9 +5,10 @@ from matplotlib.ticker import MaxNLocator
 
 from .data import Missing, number, series
 from .labels import bytes_text
-from .style import OURS, from_zero
+from .style import OURS, from_zero, styled
 
 
+@styled
 def phases(result, _):
     seconds = {k: number(v) for k, v in (result.get("phases") or {}).items()}
     seconds = dict(sorted(((k, v) for k, v in seconds.items() if v > 0), key=lambda item: item[1]))
@@ -26,6 +27,7 @@ def phases(result, _):
     return figure
 
 
+@styled
 def communication(result, _):
     kinds = {e["kind"]: e["bytes"] for e in result.get("communication") or [] if e.get("bytes")}
     x, y = series(result.get("rounds") or [], "bytes_rank_0")

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from .data import Missing, drawable
 from .labels import client_label, text, unit_name
-from .style import GREY, OURS, TEST, TRAIN, VALIDATION
+from .style import GREY, OURS, TEST, TRAIN, VALIDATION, styled
 
 ABOVE = "histogram is higher"
 BEYOND = matplotlib.colors.LinearSegmentedColormap.from_list("beyond", ["#ffffff", "#d3d8de"])
@@ -131,6 +131,7 @@ def intensity_panel(cell, group, label, label_x, dates):
         bottom.xaxis.set_major_formatter(matplotlib.dates.ConciseDateFormatter(locator))
 
 
+@styled
 def intensities(result, h5):
     if h5 is None or "curves" not in h5 or not len(h5["curves"]):
         raise Missing("there are no curves: 'fedpp train' writes those of the first evaluation.curve_clients clients, 'fedpp predict' others")

@@ -5,11 +5,12 @@ import numpy as np
 
 from .data import Missing
 from .labels import client_label, name_label, unit_name
-from .style import OURS
+from .style import OURS, styled
 
 MOST_SEQUENCES = 60
 
 
+@styled
 def next_events(result, table):
     """When each sequence goes on: quantiles of the time to its next event, of what `Run.next_events` holds."""
     wait = {q: table[q] - table["observed_until"] for q in ("q05", "q25", "q50", "q75", "q95")}

@@ -8,9 +8,10 @@ from matplotlib.ticker import MaxNLocator
 
 from ..scores import mean_similarities, similarity_text
 from .data import Missing
-from .style import OURS, TEST, from_zero
+from .style import OURS, TEST, from_zero, styled
 
 
+@styled
 def communities(result, _):
     rounds = [r for r in result.get("rounds") or [] if r.get("communities")]
     if not rounds:
@@ -39,6 +40,7 @@ def communities(result, _):
     return figure
 
 
+@styled
 def graph(_, h5):
     if h5 is None or "graph" not in h5:
         raise Missing("clients share one prior: result.h5 has no graph")

@@ -8,9 +8,10 @@ import numpy as np
 from ..scores import client_distances, ks_limit
 from .data import Missing, number
 from .labels import client_label
-from .style import GREY, OURS, TEST
+from .style import GREY, OURS, TEST, styled
 
 
+@styled
 def calibration(result, h5):
     if h5 is None or "calibration" not in h5 or not len(h5["calibration/observed"]):
         raise Missing("result.h5 has no calibration")

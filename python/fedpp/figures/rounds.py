@@ -6,9 +6,10 @@ from matplotlib.ticker import MaxNLocator
 
 from .data import Missing, number, scores_of, series
 from .labels import unit_name
-from .style import GREY, OURS, TEST
+from .style import GREY, OURS, TEST, styled
 
 
+@styled
 def convergence(result, _):
     rounds = result.get("rounds") or []
     # The sum over the participants shows above all who they were; each client's latest above a constant rate shows convergence.
@@ -39,6 +40,7 @@ def convergence(result, _):
     return figure
 
 
+@styled
 def starts(result, _):
     rounds = [(r["round"], [number(x) for x in r["lambda"] if x is not None]) for r in result.get("rounds") or [] if r.get("lambda")]
     rounds = [(r, x) for r, x in rounds if x]
