@@ -223,7 +223,7 @@ def main():
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         refuse(f"{arguments.directory}: its results are not what 'fedpp train' and 'fedpp predict' write ({type(error).__name__}: {error})")
     try:
-        target.write_text(text)
+        target.write_text(text, encoding="utf-8", errors="surrogateescape")  # the folder's name may be any bytes
     except OSError as error:
         refuse(f"{target}: cannot be written ({error.strerror or error}): choose another with --out")
     print(f"Report: {target}")

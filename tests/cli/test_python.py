@@ -210,6 +210,20 @@ class Finished(program.Case):
         self.assertNotIn("<h2>Scores</h2>", page)
         self.assertFalse(fedpp.Run(self.folder / "out").finished)
 
+    def test_names_are_utf_8_in_any_locale(self):
+        self.train()
+        result = json.loads((self.folder / "out/result.json").read_bytes())
+        result["names"] = {"clients": ["Süd", "Nord", "West"]}
+        (self.folder / "out/result.json").write_bytes(json.dumps(result, ensure_ascii=False).encode())
+        (self.folder / "out").rename(self.folder / "größe")
+        locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+        self.report("größe", **locale)
+        page = (self.folder / "größe/report.html").read_bytes().decode()
+        self.assertIn("<h1>Run größe</h1>", page)
+        self.assertIn("client 0 Süd", page)
+        plotted = self.start([sys.executable, SOURCE / "scripts/plot.py", "größe", "--dpi", "40"], env=locale)
+        self.assertEqual(plotted.returncode, 0, plotted.stderr)
+
     def test_refusals(self):
         (self.folder / "empty").mkdir()
         self.assertIn("is no folder", self.report("nowhere", code=2))
