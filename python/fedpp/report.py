@@ -111,9 +111,9 @@ def forecast_errors(result):
             + table(rows, ("predictor", "RMSE, validation", "MAE, validation", "RMSE, test", "MAE, test"), numbers=range(1, 5)))
 
 
-def changed_keys(config):
-    """Section.key and value of what decides the run, without the long lists of files."""
-    return [(f"{section}.{key}", json.dumps(v)) for section, keys in (config or {}).items() for key, v in keys.items()]
+def configuration_rows(config):
+    """Section.key and value of every key."""
+    return [(f"{section}.{key}", json.dumps(v)) for section, keys in config.items() for key, v in keys.items()]
 
 
 def page(run, figures):
@@ -170,7 +170,7 @@ def page(run, figures):
     if absent:
         parts.append(f'<p class="lead">Not shown: {escape("; ".join(absent))}.</p>')
     if config:
-        parts.append("<h2>Configuration</h2><details><summary>Every key</summary>" + table(changed_keys(config), ("key", "value")) + "</details>"
+        parts.append("<h2>Configuration</h2><details><summary>Every key</summary>" + table(configuration_rows(config), ("key", "value")) + "</details>"
                      "<p>To run it again: <code>fedpp train config.toml --out ANOTHER_FOLDER</code> with the <code>config.toml</code> beside the results.</p>")
     return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<title>fedpp run {name}</title><style>{STYLE}</style></head><body>\n" + "\n".join(parts) + "\n</body></html>\n")
