@@ -26,7 +26,7 @@ def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     path = pathlib.Path(sys.argv[1])
-    result = json.loads(path.read_text())
+    result = json.loads(path.read_text(encoding="utf-8"))
     context = result["context"]
     peak, memory = float(context["dgemm_GFLOP/s"]), float(context["copy_GB/s"])
     figure, axes = plt.subplots(figsize=(9, 6), layout="constrained")

@@ -52,7 +52,7 @@ def run(options, clients, ranks):
         launch = [] if ranks == 1 and options.launch == LAUNCH else [*options.launch.split(), str(ranks)]
         subprocess.run([*launch, sys.executable, "-c", MEASURED, peak, *train], check=True, stdout=subprocess.DEVNULL,
                        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
-    result = json.loads((folder / "result.json").read_text())
+    result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     seconds = {phase: result["phases"].get(phase, 0.0) / ROUNDS for phase in PHASES}
     peaks = [int(path.read_text()) / 1024 for path in options.out.glob(f"peak-{clients}-{ranks}-*")]
     return {"clients": clients, "ranks": ranks, **seconds, "round": sum(seconds.values()), "load": result["phases"]["load"],
@@ -136,7 +136,7 @@ def main():
     for row in by_clients + strong + weak:
         if row not in rows:
             rows.append(row)
-    with open(options.out / "scaling.csv", "w", newline="") as file:
+    with open(options.out / "scaling.csv", "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(rows[0] if rows else [])
         writer.writerows([[f"{v:.6g}" for v in row.values()] for row in rows])

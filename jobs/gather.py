@@ -16,14 +16,14 @@ import sys
 
 def read_json(path):
     try:
-        return json.loads(path.read_text())
+        return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
 
 
 def records(folder):
     lines = []
-    for line in (folder / "status.jsonl").read_text(errors="replace").splitlines() if (folder / "status.jsonl").is_file() else []:
+    for line in (folder / "status.jsonl").read_text(encoding="utf-8", errors="replace").splitlines() if (folder / "status.jsonl").is_file() else []:
         try:
             lines.append(json.loads(line))
         except ValueError:
@@ -81,14 +81,15 @@ def main():
     if len(sys.argv) != 2 or not (pathlib.Path(sys.argv[1]) / "grid.txt").is_file():
         print("usage: gather.py OUT, the folder that sweep.sh made", file=sys.stderr)
         return 2
+    sys.stdout.reconfigure(errors="backslashreplace")  # the grid may have words that the terminal's locale lacks
     out = pathlib.Path(sys.argv[1])
     rows = []
-    for k, line in enumerate((out / "grid.txt").read_text().splitlines(), start=1):
+    for k, line in enumerate((out / "grid.txt").read_text(encoding="utf-8").splitlines(), start=1):
         rows.append({"run": f"{k:03d}", **row_of(out / f"{k:03d}", line)})
     last = ["state", "rounds", "best_round", "validation", "test", "above_best_simple", "seconds", "starts"]
     columns = list(dict.fromkeys(c for row in rows for c in row if c not in last)) + last
     shown = [[f"{row[c]:.6g}" if isinstance(row.get(c), float) else str(row.get(c, "")) for c in columns] for row in rows]
-    with open(out / "table.csv", "w", newline="") as file:
+    with open(out / "table.csv", "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([columns] + shown)
     widths = [max(len(cells[i]) for cells in [columns] + shown) for i in range(len(columns))]
     for cells in [columns] + shown:

@@ -19,7 +19,7 @@ def main():
     out = pathlib.Path(sys.argv[1])
     rows, thetas = [], {}
     for path in sorted(out.glob("ranks-*/result.json"), key=lambda p: int(p.parent.name.split("-")[1])):
-        result = json.loads(path.read_text())
+        result = json.loads(path.read_text(encoding="utf-8"))
         rounds = result["rounds"][1:] or result["rounds"]
         rows.append({"ranks": result["ranks"], "seconds_a_round": statistics.median(r["seconds"] for r in rounds),
                      "imbalance": statistics.median(r.get("imbalance") or 1 for r in rounds)})
@@ -31,7 +31,7 @@ def main():
     for row in rows:
         row["speed_up"] = first["seconds_a_round"] / row["seconds_a_round"]
         row["efficiency"] = row["speed_up"] * first["ranks"] / row["ranks"]
-    with open(out / "scaling.csv", "w", newline="") as file:
+    with open(out / "scaling.csv", "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(rows[0])
         writer.writerows([[f"{v:.6g}" for v in row.values()] for row in rows])

@@ -26,6 +26,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
 try:
     import h5py
+    import matplotlib
     from fedpp import figures
     from fedpp.results import Run
 except ImportError as missing:
@@ -53,12 +54,13 @@ def main():
     parser.add_argument("--before", metavar="DIR", type=pathlib.Path, help="another run, for gains.png")
     parser.add_argument("--prediction", action="store_true", help="draw what 'fedpp predict DIR' wrote instead: prediction.png, next_events.png")
     arguments = parser.parse_args()
+    matplotlib.use("Agg")  # no display
     drawn = dict(figures.ALL)
     if arguments.prediction:
         drawn = {"prediction": figures.intensities, "next_events": lambda result, _: figures.next_events(result, table_of_next_events(arguments.directory))}
     if arguments.before is not None:
         try:
-            before = json.loads((arguments.before / "result.json").read_text())
+            before = json.loads((arguments.before / "result.json").read_text(encoding="utf-8"))
         except (json.JSONDecodeError, OSError, UnicodeDecodeError) as error:
             refuse(f"--before {arguments.before}: its result.json cannot be read ({error})")
         drawn["gains"] = lambda result, _: figures.gains(result, before, arguments.before.resolve().name)
@@ -66,7 +68,7 @@ def main():
     if not source.is_file():
         refuse(f"{source} does not exist: give the output directory of a finished 'fedpp train'")
     try:
-        result = json.loads(source.read_text())
+        result = json.loads(source.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         refuse(f"{source}, line {error.lineno}: not valid JSON ({error.msg}): write it anew with 'fedpp train --resume'")
     except (OSError, UnicodeDecodeError) as error:

@@ -59,8 +59,8 @@ def train(fedpp, config, out, changes=(), launch=""):
         with open(log, "w") as file:
             code = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT).returncode
         if code != 0:
-            sys.exit(f"{' '.join(command)}\nended with code {code}:\n" + log.read_text()[-2000:])
-    return json.loads(result.read_text())
+            sys.exit(f"{' '.join(command)}\nended with code {code}:\n" + log.read_text(encoding="utf-8", errors="replace")[-2000:])
+    return json.loads(result.read_text(encoding="utf-8"))
 
 
 def models(result):

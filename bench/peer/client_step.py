@@ -158,7 +158,7 @@ def main():
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
-    with open(arguments.clients) as file:
+    with open(arguments.clients, encoding="utf-8") as file:
         options = json.load(file)
     clients, device = options["clients"], arguments.device
     mean = torch.tensor(options["prior_mean"], device=device)

@@ -38,13 +38,13 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         subprocess.run([arguments.build / "bench/fedpp_workload", arguments.workload, folder, str(clients * drawn_of)], check=True)
-        operations = json.loads((folder / "clients.json").read_text())["GF"]
+        operations = json.loads((folder / "clients.json").read_text(encoding="utf-8"))["GF"]
         ours, peers, ratios, chunk = [], [], [], 0
         for _ in range(arguments.repetitions):
             result = folder / "ours.json"
             subprocess.run([arguments.build / "bench/fedpp_bench", f"--benchmark_filter=^round/{arguments.workload}/iterations",
                             f"--benchmark_out={result}", "--benchmark_out_format=json"], check=True, capture_output=True)
-            measured = json.loads(result.read_text().replace(str(folder), "FOLDER"))
+            measured = json.loads(result.read_text(encoding="utf-8").replace(str(folder), "FOLDER"))
             ours.append(measured["benchmarks"][0]["update_s"])
             peer = subprocess.run([arguments.python, HERE / "client_step.py", folder / "clients.json", "--rounds", "1",
                                    "--chunk", str(chunk), "--device", arguments.device], check=True, capture_output=True, text=True,
@@ -59,7 +59,7 @@ def main():
                "context": measured["context"], "command": " ".join(map(str, sys.argv))}
     print(f"median: {summary['ratio']:.1f} times faster than the peer")
     if arguments.out:
-        arguments.out.write_text(json.dumps(summary, indent=1) + "\n")
+        arguments.out.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import math
 
-from .scores import client_distances, ks_limit
+from .scores import client_distances, ks_limit, mean_similarities, similarity_text
 
 ALIKE = 0.9  # mean similarity between communities above which they need not mean anything, as 'fedpp train' says it
 
@@ -10,8 +10,6 @@ HISTORY = ("decay", "lstm", "attention")  # encoders that see a sequence's past
 
 
 def graph(result, h5):
-    from .figures import mean_similarities, similarity_text  # needs Matplotlib, whose absence the report says in words
-
     within, between = mean_similarities(h5["graph/community"][()], h5["graph/weights"][()])
     text = ("How similar the server finds any two clients after the last round, by what their kernels make of the same probe points: 1 is the same, 0 nothing in "
             "common. Framed: the communities. Groups are there where frames are clearly brighter than what lies between them; the search for communities "

@@ -111,9 +111,9 @@ def forecast_errors(result):
             + table(rows, ("predictor", "RMSE, validation", "MAE, validation", "RMSE, test", "MAE, test"), numbers=range(1, 5)))
 
 
-def changed_keys(config):
-    """Section.key and value of what decides the run, without the long lists of files."""
-    return [(f"{section}.{key}", json.dumps(v)) for section, keys in (config or {}).items() for key, v in keys.items()]
+def configuration_rows(config):
+    """Section.key and value of every key."""
+    return [(f"{section}.{key}", json.dumps(v)) for section, keys in config.items() for key, v in keys.items()]
 
 
 def page(run, figures):
@@ -170,7 +170,7 @@ def page(run, figures):
     if absent:
         parts.append(f'<p class="lead">Not shown: {escape("; ".join(absent))}.</p>')
     if config:
-        parts.append("<h2>Configuration</h2><details><summary>Every key</summary>" + table(changed_keys(config), ("key", "value")) + "</details>"
+        parts.append("<h2>Configuration</h2><details><summary>Every key</summary>" + table(configuration_rows(config), ("key", "value")) + "</details>"
                      "<p>To run it again: <code>fedpp train config.toml --out ANOTHER_FOLDER</code> with the <code>config.toml</code> beside the results.</p>")
     return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<title>fedpp run {name}</title><style>{STYLE}</style></head><body>\n" + "\n".join(parts) + "\n</body></html>\n")
@@ -188,11 +188,13 @@ def main():
     arguments = parser.parse_args()
     try:
         import h5py
+        import matplotlib
 
         from . import figures
         from .results import Run
     except ImportError as missing:
         refuse(f"{missing}. On Debian and Ubuntu: apt-get install python3-matplotlib python3-h5py; FEDPP_PYTHON names another Python")
+    matplotlib.use("Agg")  # no display
     try:
         run = Run(arguments.directory)
     except (OSError, ValueError) as error:
@@ -221,7 +223,7 @@ def main():
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         refuse(f"{arguments.directory}: its results are not what 'fedpp train' and 'fedpp predict' write ({type(error).__name__}: {error})")
     try:
-        target.write_text(text)
+        target.write_text(text, encoding="utf-8", errors="surrogateescape")  # the folder's name may be any bytes
     except OSError as error:
         refuse(f"{target}: cannot be written ({error.strerror or error}): choose another with --out")
     print(f"Report: {target}")

@@ -18,7 +18,7 @@ def read_json_lines(path):
     """The objects of a file with one JSON object a line; lines that are half-written or none are passed over."""
     objects = []
     if pathlib.Path(path).is_file():
-        for line in pathlib.Path(path).read_text(errors="replace").splitlines():
+        for line in pathlib.Path(path).read_text(encoding="utf-8", errors="replace").splitlines():
             try:
                 value = json.loads(line)
             except json.JSONDecodeError:
@@ -30,7 +30,7 @@ def read_json_lines(path):
 
 def read_table(path):
     """{column: array} of a table: numbers and counters are integers, names text, dates datetime64 (NaT where the cell is empty)."""
-    with open(path, newline="") as file:
+    with open(path, newline="", encoding="utf-8") as file:
         head, *rows = csv.reader(file)
     kinds = {**dict.fromkeys(("client", "file", "sequence", "future", "futures"), np.int64), "client_name": str, "sequence_name": str, "expected_date": "datetime64[s]"}
     return {name: np.array([row[k] for row in rows]).astype(kinds.get(name, float)) for k, name in enumerate(head)}
@@ -47,7 +47,7 @@ class Run:
         source = self.directory / "result.json"
         self.finished = source.is_file()
         if self.finished:
-            self.result = json.loads(source.read_text())
+            self.result = json.loads(source.read_text(encoding="utf-8"))
         else:  # what the rounds so far have said
             rounds = {}
             for record in self.records:
@@ -96,7 +96,7 @@ class Run:
     @property
     def evaluation(self):
         """What 'fedpp evaluate' wrote: scores, calibration, state."""
-        return json.loads(self._written("evaluation.json", "fedpp evaluate").read_text())
+        return json.loads(self._written("evaluation.json", "fedpp evaluate").read_text(encoding="utf-8"))
 
     @property
     def next_events(self):

@@ -1,6 +1,8 @@
-"""Scores and calibration in result.json, with hostile clients or without."""
+"""What figures, captions and the page compute from a run's results: scores with hostile clients or without, calibration, similarities of clients."""
 
 import math
+
+import numpy as np
 
 
 def hostile_clients(result):
@@ -31,3 +33,14 @@ def client_distances(calibration):
     """(client, its KS distance, its limit) where there is a distance; the limit is NaN in runs of versions that did not count a client's increments."""
     return [(c["client"], c["ks"], ks_limit(c.get("increments"))) for c in calibration.get("clients", [])
             if isinstance(c, dict) and "client" in c and c.get("ks") is not None]
+
+
+def mean_similarities(community, weights):
+    """Mean edge weight over the pairs of clients of one community, and of two; NaN without a pair."""
+    pairs = np.triu(np.ones(weights.shape, dtype=bool), 1)
+    together = community[:, None] == community[None, :]
+    return tuple(weights[pairs & chosen].mean() if (pairs & chosen).any() else math.nan for chosen in (together, ~together))
+
+
+def similarity_text(value):
+    return f"{value:.3f}" if math.isfinite(value) else "–"

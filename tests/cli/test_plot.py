@@ -14,7 +14,9 @@ import program
 
 sys.path.insert(0, str(pathlib.Path(os.environ["FEDPP_SOURCE"]) / "python"))
 from fedpp import captions, figures
+from fedpp.figures.style import STYLE
 
+matplotlib.use("Agg")
 SCRIPT = pathlib.Path(os.environ["FEDPP_SOURCE"]) / "scripts" / "plot.py"
 ROUNDS = [{"round": r + 1, "elbo": -100.0 * (r % 2 + 1), "elbo_gain": -1 / (r + 1), "validation": 0.1 * r} for r in range(5)]
 
@@ -244,6 +246,32 @@ class Plot(program.Case):
             self.assertIn(r"gain on “of_\$5\$”", axis.get_title(loc="left"))
             legend = axis.get_legend().get_window_extent()
             self.assertFalse(any(bar.get_window_extent().overlaps(legend) for bar in axis.patches))
+
+    def test_figures_leave_a_notebook_as_it_was(self):
+        code = ("import matplotlib; matplotlib.use('svg'); before = dict(matplotlib.rcParams); import fedpp.figures; after = dict(matplotlib.rcParams)\n"
+                f"fedpp.figures.convergence({{'rounds': {ROUNDS}}}, None)\nprint([[k for k in before if before[k] != now[k]] for now in (after, matplotlib.rcParams)])\n"
+                "print(matplotlib.get_backend())")
+        result = self.start([sys.executable, "-c", code], env={"PYTHONPATH": pathlib.Path(figures.__file__).parents[2]})
+        self.assertEqual((result.stdout, result.stderr), ("[[], []]\nsvg\n", ""))
+
+    def test_figures_have_their_style_in_any_notebook(self):
+        table = {name: np.array([1.0, 2.0]) for name in ("observed_until", "q05", "q25", "q50", "q75", "q95", "client", "sequence")}
+        result = {"rounds": [{**r, "communities": [0, 1, 0, 1], "lambda": [0.7], "bytes_rank_0": 9} for r in ROUNDS], "phases": {"load": 1.0}, **self.scored(),
+                  **self.calibrated(0.06)}
+        drawings = {**figures.ALL, "gains": lambda result, _: figures.gains(result, result, "out"), "next_events": lambda result, _: figures.next_events(result, table)}
+        other = {key: not value if isinstance(value, bool) else 2.5 * value if isinstance(value, (int, float)) else "red" for key, value in STYLE.items()}
+        with h5py.File(self.folder / "out/result.h5", "a") as file:
+            file["graph/clients"], file["graph/community"], file["graph/weights"] = [0, 1], [0, 1], np.eye(2)
+            for name, draw in drawings.items():
+                pictures = []
+                for settings in ({}, other):
+                    with matplotlib.rc_context(settings):
+                        figure = draw(result, file)
+                        figure.canvas.draw()
+                    pictures.append(np.array(figure.canvas.buffer_rgba()))
+                    self.assertEqual({tick.gridline.get_color() for tick in figure.axes[0].xaxis.get_major_ticks()}, {STYLE["grid.color"]}, name)
+                    figures.close(figure)
+                np.testing.assert_array_equal(*pictures, name)
 
     def test_the_legend_hides_no_round(self):
         figure = self.drawn(figures.convergence({"rounds": ROUNDS, "best_round": 5}, None))

@@ -210,6 +210,20 @@ class Finished(program.Case):
         self.assertNotIn("<h2>Scores</h2>", page)
         self.assertFalse(fedpp.Run(self.folder / "out").finished)
 
+    def test_names_are_utf_8_in_any_locale(self):
+        self.train()
+        result = json.loads((self.folder / "out/result.json").read_bytes())
+        result["names"] = {"clients": ["Süd", "Nord", "West"]}
+        (self.folder / "out/result.json").write_bytes(json.dumps(result, ensure_ascii=False).encode())
+        (self.folder / "out").rename(self.folder / "größe")
+        locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+        self.report("größe", **locale)
+        page = (self.folder / "größe/report.html").read_bytes().decode()
+        self.assertIn("<h1>Run größe</h1>", page)
+        self.assertIn("client 0 Süd", page)
+        plotted = self.start([sys.executable, SOURCE / "scripts/plot.py", "größe", "--dpi", "40"], env=locale)
+        self.assertEqual(plotted.returncode, 0, plotted.stderr)
+
     def test_refusals(self):
         (self.folder / "empty").mkdir()
         self.assertIn("is no folder", self.report("nowhere", code=2))
@@ -223,8 +237,8 @@ class Finished(program.Case):
         build = pathlib.Path(os.environ["FEDPP_BUILD"])
         done = subprocess.run(["cmake", "--install", build, "--prefix", prefix], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
-        for name in ["bin/fedpp", "share/fedpp/python/fedpp/report.py", "share/fedpp/jobs/run.sbatch", "share/fedpp/jobs/environment/spack.yaml",
-                     "share/fedpp/examples/nyc-taxi/train.toml", "share/doc/fedpp/CITATION.cff"]:
+        for name in ["bin/fedpp", "share/fedpp/python/fedpp/report.py", "share/fedpp/python/fedpp/figures/curves.py", "share/fedpp/jobs/run.sbatch",
+                     "share/fedpp/jobs/environment/spack.yaml", "share/fedpp/examples/nyc-taxi/train.toml", "share/doc/fedpp/CITATION.cff"]:
             self.assertTrue((prefix / name).is_file(), name)
         self.assertTrue(os.access(prefix / "share/fedpp/jobs/sweep.sh", os.X_OK))
         self.train()

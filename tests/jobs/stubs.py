@@ -188,6 +188,17 @@ class Sweep(Stubs):
         self.result("001", training={"learning_rate": 0.03}, federation={"seed": 1})
         self.assertEqual(self.states(), ["other settings", "finished"])
 
+    def test_a_grid_is_utf_8_in_any_locale(self):
+        line = "data.train=größe.csv"
+        (self.folder / "grid").write_bytes(f"{line}\n".encode())
+        self.sweep()
+        (self.folder / "out/001").mkdir(exist_ok=True)
+        result = {"config": {"data": {"train": ["größe.csv"]}}, "rounds": [], "best_round": 0, "scores": {"models": [{"headline": -1.0}]}}
+        (self.folder / "out/001/result.json").write_bytes(json.dumps(result, ensure_ascii=False).encode())
+        said = self.start("python3", JOBS / "gather.py", "out", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+        self.assertEqual((said.returncode, said.stderr), (0, ""))
+        self.assertIn("\n001,größe.csv,finished,", (self.folder / "out/table.csv").read_bytes().decode().replace("\r", ""))
+
     def test_settings_of_every_type_are_compared(self):
         line = "model.periods=1,24.0 data.train=train.csv data.drop=true model.encoder=lstm"
         (self.folder / "grid").write_text(line + "\n")

@@ -17,10 +17,10 @@ import matplotlib.pyplot as plt
 here = pathlib.Path(__file__).resolve().parent
 args = running.arguments(__doc__)
 events_file = running.need("coal") / "train.csv.gz"
-with gzip.open(events_file, "rt") as file:
+with gzip.open(events_file, "rt", encoding="utf-8") as file:
     times = np.array([float(line.split(",")[1]) for line in file.readlines()[1:]])
 windows = args.out / "windows.csv"
-windows.write_text(f"sequence,start,end\n0,{float(times[0])!r},{float(times[-1])!r}\n")
+windows.write_text(f"sequence,start,end\n0,{float(times[0])!r},{float(times[-1])!r}\n", encoding="utf-8")
 
 ok = True
 figure, axes = plt.subplots(1, 2, figsize=(12, 4.2), sharey=True, constrained_layout=True)

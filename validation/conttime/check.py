@@ -33,14 +33,14 @@ def statistics(rows):
 
 real = []
 for part in ("train", "dev", "test"):
-    with gzip.open(folder / f"{part}.csv.gz", "rt", newline="") as file:
+    with gzip.open(folder / f"{part}.csv.gz", "rt", newline="", encoding="utf-8") as file:
         real += [(part + row[0], row[1], row[2]) for row in list(csv.reader(file))[1:]]
 drawn = []
 for seed in range(1, args.seeds + 1):
     out = args.out / "drawn.csv"
     subprocess.run([args.fedpp, "simulate", "neural-hawkes", "--types", "5", "--hidden", "32", "--shortest", "20", "--longest", "100",
                     "--sequences", "382", "--seed", str(seed), "--out", out], check=True, stdout=subprocess.DEVNULL)
-    with open(out, newline="") as file:
+    with open(out, newline="", encoding="utf-8") as file:
         drawn.append(statistics(list(csv.reader(file))[1:]))
 drawn, excerpt, ok = np.array(drawn), statistics(real), True
 print(f"| | excerpt | simulated, median of {args.seeds} | lowest | highest |\n|---|---|---|---|---|")

@@ -84,7 +84,7 @@ def draw(folder, groups, lists, seed):
     folder.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng([seed, groups, lists])
     for name, count in (("train", lists * CLIENTS // groups), ("test", 40)):
-        with open(folder / f"{name}.csv", "w", newline="") as file:
+        with open(folder / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
             out, number = csv.writer(file, lineterminator="\n"), 0
             out.writerow(["sequence", "time", "type"])
             for group, step in enumerate(STEPS[groups]):
@@ -99,7 +99,7 @@ def draw(folder, groups, lists, seed):
 def real_lists(path, types, first, last):
     """Type -> its lists of one type, times of [first, last) on [0, 100]."""
     lists = {}
-    with gzip.open(path, "rt", newline="") as file:
+    with gzip.open(path, "rt", newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             if row["type"] in types and first <= float(row["time"]) < last:
                 lists.setdefault(row["type"], {}).setdefault(row["sequence"], []).append(100 * (float(row["time"]) - first) / (last - first))
@@ -113,7 +113,7 @@ def draw_mixed(folder, lists, seed):
     rng = np.random.default_rng([seed, lists])
     for name, most in (("train", lists), ("test", 40)):
         of_set = {key: real_lists(path(name), types, first, last) for key, (path, types, first, last) in MIXED_SETS.items()}
-        with open(folder / f"{name}.csv", "w", newline="") as file:
+        with open(folder / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
             out, number = csv.writer(file, lineterminator="\n"), 0
             out.writerow(["sequence", "time", "type"])
             for client, (key, kind) in enumerate(MIXED):
@@ -154,7 +154,7 @@ def run(args, few, groups, seed, name, changes):
 
 
 def write(path, header, rows):
-    with open(path, "w", newline="") as file:
+    with open(path, "w", newline="", encoding="utf-8") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(header)
         out.writerows(rows)

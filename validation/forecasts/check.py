@@ -62,7 +62,7 @@ def simulate(kind, seed):
     base.mkdir(parents=True, exist_ok=True)
     draw = np.random.default_rng(1000 + seed)
     sequences = [np.array(kind(draw)) for _ in range(args.sequences)]
-    with open(base / "events.csv", "w") as events, open(base / "windows.csv", "w") as windows:
+    with open(base / "events.csv", "w", encoding="utf-8") as events, open(base / "windows.csv", "w", encoding="utf-8") as windows:
         print("sequence,time,type", file=events)
         print("sequence,start,end", file=windows)
         for k, times in enumerate(sequences):
@@ -73,7 +73,7 @@ def simulate(kind, seed):
 
 
 def rows(path):
-    with open(path, newline="") as file:
+    with open(path, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
@@ -114,7 +114,7 @@ for case in args.cases.split(",") if args.cases else CASES:
     early = " ".join(f"{name}: {100 * np.mean([one[name] for one in of_case]):.0f}" for name in QUANTILES)
     ok &= running.verdict(round(abs(inside - 0.9), 6) <= 0.05, f"{case}: {100 * inside:.0f} % of the counts inside 5 to 95 %, 90 are due "
                           f"(standard error {100 * error:.0f}); next events before {early} %")
-with open(args.out / "forecasts.csv", "w", newline="") as file:
+with open(args.out / "forecasts.csv", "w", newline="", encoding="utf-8") as file:
     out = csv.DictWriter(file, table[0], lineterminator="\n")
     out.writeheader()
     out.writerows(table)

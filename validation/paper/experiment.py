@@ -21,7 +21,7 @@ BY_VALIDATION = "best by validation"
 
 
 def read_toml(path):
-    return tomllib.loads(pathlib.Path(path).read_text())
+    return tomllib.loads(pathlib.Path(path).read_text(encoding="utf-8"))
 
 
 def merged(base, over):
@@ -215,7 +215,7 @@ class Experiment:
         """Rows of earlier runs of the same settings, and how many had others."""
         wanted, rows, stale = {run.key: run.digest for run in self.runs()}, {}, 0
         if path.is_file():
-            with open(path, newline="") as file:
+            with open(path, newline="", encoding="utf-8") as file:
                 for row in csv.DictReader(file):
                     key = (row["data"], *(row.get(axis) for axis in self.axes), int(row["seed"]))
                     if wanted.get(key) == row["settings"]:
@@ -231,7 +231,7 @@ class Experiment:
         known = [key for key in known if key in held]
         own_columns = [key for key in held if key not in known]  # trivial models, errors of forecasts
         own = path.with_name(f"{path.name}.{os.getpid()}")
-        with open(own, "w", newline="") as file:
+        with open(own, "w", newline="", encoding="utf-8") as file:
             out = csv.DictWriter(file, known[:-2] + own_columns + known[-2:], lineterminator="\n")
             out.writeheader()
             out.writerows(rows[run.key] for run in self.runs() if run.key in rows)

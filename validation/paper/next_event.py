@@ -19,11 +19,12 @@ def measure(options, run):
     """Row of a finished run; evaluated first unless its folder holds the result already."""
     made = run.folder(options.out) / "next_event.json"
     if not made.is_file():
-        done = subprocess.run([options.fedpp, "evaluate", made.parent, "--set", "evaluation.next_event=true", "--out", made], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run([options.fedpp, "evaluate", made.parent, "--set", "evaluation.next_event=true", "--out", made],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8", errors="replace")
         if done.returncode != 0:
             sys.exit(f"fedpp evaluate {made.parent} ended with code {done.returncode}:\n{done.stderr[-2000:]}")
         print("forecasts of", *[run.data.name, *run.levels.values()], "seed", run.seed, flush=True)
-    result = json.loads(made.read_text())
+    result = json.loads(made.read_text(encoding="utf-8"))
     test = result["next_event"]["test"]
     row = {"data": run.data.name, **run.levels, "seed": str(run.seed), "events": f"{test['events']:.0f}"}
     for predictor in test["predictors"]:

@@ -96,7 +96,7 @@ def gather(options, experiment, results, measured):
 
 
 def trained(options, run):
-    return run.row(running.json.loads((run.folder(options.out) / "result.json").read_text()))
+    return run.row(running.json.loads((run.folder(options.out) / "result.json").read_text(encoding="utf-8")))
 
 
 def run_command(options, experiment, target):

@@ -45,12 +45,12 @@ def row_of(cell, result):
 def read(path):
     if not path.is_file():
         return {}
-    with open(path, newline="") as file:
+    with open(path, newline="", encoding="utf-8") as file:
         return {(row["data"], float(row["percent"]), row["mode"], int(row["seed"])): row for row in csv.DictReader(file)}
 
 
 def write(path, rows):
-    with open(path, "w", newline="") as file:
+    with open(path, "w", newline="", encoding="utf-8") as file:
         out = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         out.writeheader()
         out.writerows(rows[key] for key in sorted(rows))

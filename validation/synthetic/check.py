@@ -66,7 +66,7 @@ for encoder in args.variants.split(","):
     ok &= running.verdict(low <= mean <= high, f"{encoder}: truth inside the 90 % band for {100 * mean:.1f} % of the time, "
                           f"standard error {100 * error:.1f} ({100 * low:.0f} to {100 * high:.0f}; {args.seeds} data sets, 2 clients each)")
 
-with open(args.out / "synthetic.csv", "w", newline="") as file:
+with open(args.out / "synthetic.csv", "w", newline="", encoding="utf-8") as file:
     out = csv.writer(file, lineterminator="\n")
     out.writerow(["variant", "seed", "client", "events", "inside_band", "relative_rmse_of_median"])
     out.writerows(table)
