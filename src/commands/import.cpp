@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "commands/import_table.hpp"
 #include "config/date.hpp"
 #include "config/error.hpp"
+#include "federation/result_file.hpp"
 #include "io/atomic_file.hpp"
 #include "io/event_pieces.hpp"
 #include "io/event_reader.hpp"
@@ -146,8 +148,18 @@ std::string default_unit(const std::vector<std::string>& files) {
   return "file unit";
 }
 
+void refuse_files_named_twice(const std::vector<std::string>& files) {
+  std::error_code unknown;
+  for (std::size_t i = 0; i < files.size(); ++i)
+    for (std::size_t j = i + 1; j < files.size(); ++j)
+      if (std::filesystem::equivalent(files[i], files[j], unknown))
+        throw UserError(fmt::format("{} and {} are the same file: name it once", files[i], files[j]));
+}
+
 int import(ImportOptions options) {
+  federation::refuse_what_training_keeps(options.out);
   io::check_writable(options.out, options.files);
+  refuse_files_named_twice(options.files);
   if (options.time_unit.empty()) options.time_unit = default_unit(options.files);
   if (!options.columns.empty() || !options.like.empty()) return import_columns(options);
   if (!options.cut_events.empty()) return import_pieces(options);

@@ -87,7 +87,10 @@ void finish_client(ClientData& client, const Plan& plan) {
   if (std::none_of(client.sequences.begin(), client.sequences.end(), trains)) {
     const std::string where = plan.one_file_a_client() ? config::expand_client(plan.options.client_files, client.id)
                                                        : plan.sources.front().path;
-    const char* remedy =
+    std::string remedy;
+    if (plan.options.max_sequences > 0) remedy += "raise data.max_sequences, ";
+    if (plan.options.train_share < config::Data{}.train_share) remedy += "raise data.train_share, ";
+    remedy +=
         plan.one_file_a_client()  ? "bring longer sequences, or take the file out and number the clients without it"
         : plan.clients_of_files() ? "bring longer sequences, or import the table without this client's rows"
                                   : "bring longer sequences, lower data.clients, raise data.types_per_client, or set "

@@ -8,6 +8,7 @@
 
 #include "data/intervals.hpp"
 #include "evaluation/hawkes.hpp"
+#include "evaluation/number_text.hpp"
 
 namespace fedpp::evaluation {
 namespace {
@@ -95,8 +96,8 @@ std::string to_text(const GapTable& table) {
   for (const auto& row : table.rows) {
     text += fmt::format("  {:<{}}", row.name, width);
     for (int split = 0; split < 2; ++split)
-      text += fmt::format("  {:>12.6g} {:>12.6g}", rmse(row.errors[split], table.events[split]),
-                          mae(row.errors[split], table.events[split]));
+      text += fmt::format("  {:>12} {:>12}", number_text(rmse(row.errors[split], table.events[split]), "{:.6g}"),
+                          number_text(mae(row.errors[split], table.events[split]), "{:.6g}"));
     text += "\n";
   }
   return text + rule;

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "config/counted.hpp"
+#include "evaluation/number_text.hpp"
 
 namespace fedpp::evaluation {
 namespace {
@@ -92,11 +93,13 @@ std::string to_text(const ScoreTable& table) {
     const ModelScores& model = table.models[m];
     const Score sum = total(model.clients);
     const std::string above =
-        m == 0 ? ""
-               : fmt::format("{} of {}", paired_difference(ours.clients, model.clients, table.shared).above,
-                             ours.clients.size());
-    text += fmt::format("  {:<{}}  {:>10.4f}  {:>10.4f}  {:>21}{}\n", model.name, width, sum.headline_per_event(),
-                        sum.plug_in_per_event(), above, m == best ? "  <- best" : "");
+        m == 0 || std::isnan(sum.headline_per_event())
+            ? ""
+            : fmt::format("{} of {}", paired_difference(ours.clients, model.clients, table.shared).above,
+                          ours.clients.size());
+    text += fmt::format("  {:<{}}  {:>10}  {:>10}  {:>21}{}\n", model.name, width,
+                        number_text(sum.headline_per_event(), "{:.4f}"), number_text(sum.plug_in_per_event(), "{:.4f}"),
+                        above, m == best ? "  <- best" : "");
   }
   text += rule;
   if (table.models.size() > 1) text += "  " + verdict(table).text + "\n";

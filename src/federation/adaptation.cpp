@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "config/date.hpp"
 #include "config/error.hpp"
 #include "federation/checkpoint_groups.hpp"
 #include "federation/configuration_changes.hpp"
@@ -41,6 +42,25 @@ void fit_latent_functions(Session& session, const model::Priors& theta) {
   });
 }
 
+/// The clock that the weights know: another unit stretches every gap, another origin shifts every hour of the day.
+void check_axis_of_time(const CheckpointHeader& header, const config::Config& config) {
+  const auto then = nlohmann::json::parse(header.configuration).at("data");
+  const auto refuse = [&](const char* key, const std::string& now, const std::string& before) {
+    throw UserError(
+        fmt::format("data.{} = \"{}\", but the weights in {} were trained with \"{}\": import the table as the data "
+                    "before it ('fedpp import TABLE --columns ... --like OLD.h5')",
+                    key, now, header.path, before));
+  };
+  const auto unit = then.value("time_unit", config::Data{}.time_unit);
+  const bool named = unit != config::Data{}.time_unit && config.data.time_unit != config::Data{}.time_unit;
+  if (named && unit != config.data.time_unit) refuse("time_unit", config.data.time_unit, unit);
+  const auto origin = then.value("time_origin", std::string());
+  const bool dated = !origin.empty() && !config.data.time_origin.empty();
+  if (dated && config.data.clock == config::Clock::kCalendar &&
+      config::parse_date(origin)->second != config::parse_date(config.data.time_origin)->second)
+    refuse("time_origin", config.data.time_origin, origin);
+}
+
 }  // namespace
 
 void check_adaptable(const CheckpointHeader& header, const config::Config& config, bool same_clients) {
@@ -58,6 +78,7 @@ void check_adaptable(const CheckpointHeader& header, const config::Config& confi
   std::erase_if(changes, [&](const ConfigurationChange& change) {
     return std::find(keys.begin(), keys.end(), change.key) == keys.end();
   });
+  check_axis_of_time(header, config);
   if (const std::string differences = to_text(changes, /*binding=*/true); !differences.empty())
     throw UserError(fmt::format("the weights in {} belong to another {}:{}\nRestore these values{}.", header.path,
                                 same_clients ? "model or federation" : "model", differences,

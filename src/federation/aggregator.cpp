@@ -16,13 +16,14 @@ namespace {
 using Weighted = AcceptedUploads::Weighted;
 constexpr std::string_view kTraffic = "reduce uploads";
 
-// Square root of a summed variance; zero or less means that the sums were too coarse.
+// Square root of a summed variance; zero or less means that the sums were too coarse: on every rank alike.
 double sd_of(double variance, std::size_t parameter, mpi::FixedPoint format) {
   if (variance > 0) return std::sqrt(variance);
-  throw mpi::Error(
+  throw mpi::AgreedError(
       fmt::format("aggregation: the variance of weight {} is below the resolution 2^-{} of the sums: choose more "
                   "aggregation.fraction_bits",
-                  parameter, format.fraction_bits));
+                  parameter, format.fraction_bits),
+      /*origin=*/0, /*mistake=*/true);
 }
 
 /// The largest term of an upload in the sums of its rule; mmd starts at kl.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -20,6 +21,20 @@ bool is_binding(std::string_view section, std::string_view key, config::Schedule
   if (section == "data" && key == "time_origin") return false;  // for axes
   if (section == "federation" && key == "rounds") return schedule == config::Schedule::kCosine;
   return std::find(free_sections.begin(), free_sections.end(), section) == free_sections.end();
+}
+
+/// Files that lie elsewhere: the same names in other folders. That they hold the same training events is asked of the
+/// checkpoint's checksums.
+bool is_moved(const std::string& key, const nlohmann::ordered_json& now, const nlohmann::ordered_json& then) {
+  constexpr std::array<std::string_view, 5> keys{"data.train", "data.validation", "data.test", "data.windows",
+                                                 "data.client_files"};
+  if (std::find(keys.begin(), keys.end(), key) == keys.end()) return false;
+  const auto name = [](const nlohmann::ordered_json& path) {
+    return std::filesystem::path(path.get<std::string>()).filename();
+  };
+  if (now.is_string()) return then.is_string() && name(now) == name(then);
+  return now.size() == then.size() && std::equal(now.begin(), now.end(), then.begin(),
+                                                 [&](const auto& a, const auto& b) { return name(a) == name(b); });
 }
 
 bool is_shape(const std::string& key, const nlohmann::ordered_json& now, const nlohmann::ordered_json& then) {
@@ -59,8 +74,9 @@ std::vector<ConfigurationChange> changes_since(const std::string& archived, cons
       if (!before && !binding) continue;  // older versions did not keep these
       if (!before) before = find(defaults, section, key);
       const bool same = *before == value || (*before == "auto" && *find(settled, section, key) == value);
-      if (!same)
-        changes.push_back({name, value.dump(), before->dump(), binding, binding && is_shape(name, value, *before)});
+      if (same) continue;
+      const bool alters = binding && !is_moved(name, value, *before);
+      changes.push_back({name, value.dump(), before->dump(), alters, alters && is_shape(name, value, *before)});
     }
   for (const auto& [section, keys] : then.items())
     for (const auto& [key, value] : keys.items())

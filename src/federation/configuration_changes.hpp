@@ -15,7 +15,7 @@ struct ConfigurationChange {
   std::string key;        ///< section.key
   std::string now, then;  ///< values as JSON
   /// Whether it alters what training computes or which round it takes for the best. Not: how long it goes on (but under
-  /// a schedule that ends with the last round), what is scored and written, how the machine is used.
+  /// a schedule that ends with the last round), what is scored and written, how the machine is used, where files lie.
   bool binding = true;
   bool shape =
       false;  ///< whether the checkpoint's arrays have other sizes under it, so that nothing can go on from them

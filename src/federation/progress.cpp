@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "evaluation/number_text.hpp"
 #include "federation/machine.hpp"
 #include "io/json_lines.hpp"
 
@@ -67,7 +68,8 @@ void Progress::round(std::int64_t round, std::int64_t rounds, double elbo_gain, 
   ++done_;
   const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   const double left = elapsed / static_cast<double>(done_) * static_cast<double>(rounds - round - 1);
-  std::string text = fmt::format("round {:>4}/{}  ELBO {:+.4f}", round + 1, rounds, elbo_gain);
+  std::string text =
+      fmt::format("round {:>4}/{}  ELBO {}", round + 1, rounds, evaluation::number_text(elbo_gain, "{:+.4f}"));
   if (std::isfinite(validation)) text += fmt::format("  validation {:.4f}", validation);
   if (best_round >= 0) text += fmt::format("  (best: round {})", best_round + 1);
   text += fmt::format("  {} left", left < 90 ? fmt::format("{:.0f} s", left) : fmt::format("{:.1f} min", left / 60));

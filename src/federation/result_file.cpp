@@ -24,12 +24,16 @@ bool kept_by_training(const std::string& path) {
 
 }  // namespace
 
-void check_result_file(const std::string& path, const std::string& suffix, const std::vector<std::string>& inputs) {
-  if (!io::has_suffix(path, suffix))
-    throw UserError(fmt::format("{}: the name must end in {}, the kind of file that is written there", path, suffix));
+void refuse_what_training_keeps(const std::string& path) {
   if (kept_by_training(path))
     throw UserError(
         fmt::format("{}: 'fedpp train' wrote it, and the result would replace it: name another file", path));
+}
+
+void check_result_file(const std::string& path, const std::string& suffix, const std::vector<std::string>& inputs) {
+  if (!io::has_suffix(path, suffix))
+    throw UserError(fmt::format("{}: the name must end in {}, the kind of file that is written there", path, suffix));
+  refuse_what_training_keeps(path);
   io::check_writable(path, inputs);
 }
 

@@ -12,6 +12,9 @@ namespace fedpp::federation {
 /// training keeps in its folder, io::Error where it is one of `inputs` or cannot be written.
 void check_result_file(const std::string& path, const std::string& suffix, const std::vector<std::string>& inputs);
 
+/// Throws UserError where `path` is what a training keeps in its folder.
+void refuse_what_training_keeps(const std::string& path);
+
 /// The files of events and windows that a configuration names, those of every client.
 std::vector<std::string> data_files_of(const config::Config& config);
 

@@ -103,7 +103,7 @@ std::string describe_changes(const CheckpointHeader& header, const config::Confi
   if (const auto free = to_text(changes, false); !free.empty())
     text +=
         (text.empty() ? "" : "\n") +
-        ("changed since the checkpoint (how long it goes on, what is scored and written, how the machine is used):" +
+        ("changed since the checkpoint (how long it goes on, what is scored and written, how the machine is used, where files lie):" +
          free);
   return text;
 }

@@ -37,6 +37,15 @@ TEST(IntensityQuantile, of_one_sample_is_the_normal_quantile_through_m_sigma) {
   }
 }
 
+TEST(IntensityQuantile, of_a_model_that_has_left_all_bounds_ends) {
+  RealisationPrediction p;
+  p.rate = 3;
+  p.mean = {-1e6, -3e6, -1e7, 1e200, std::nan("")};
+  p.variance = {0.01, 1, 900, 1e300, 1};
+  for (std::size_t point = 0; point < 3; ++point) EXPECT_EQ(model::intensity_quantile(p, point, 5, 0.95), 0) << point;
+  for (std::size_t point = 3; point < 5; ++point) model::intensity_quantile(p, point, 5, 0.95);
+}
+
 /// The quantiles at the second of two points against draws of the intensity there.
 void expect_quantiles(const RealisationPrediction& p, std::vector<double>& draws) {
   std::sort(draws.begin(), draws.end());
