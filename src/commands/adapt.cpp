@@ -91,7 +91,6 @@ config::Config read_config(const AdaptOptions& options) {
         config::word(config.federation.mode)));
   if (!options.same_clients) config::reset_keys_without_effect(config);  // what the other run's federation needed
   config.output.directory = options.directory;
-  checkpoint_of(options);
   config::check_data_files(config, {});
   return config;
 }
@@ -99,10 +98,16 @@ config::Config read_config(const AdaptOptions& options) {
 int adapt(const AdaptOptions& options) {
   federation::watch_for_signals();
   return run_parallel([&](mpi::Communicator& world) {
-    const config::Config config = read_on_rank_0(world, [&] { return read_config(options); });
+    std::string checkpoint;
+    const config::Config config = read_on_rank_0(world, [&] {
+      auto asked = read_config(options);
+      checkpoint = checkpoint_of(options);
+      return asked;
+    });
+    world.broadcast(checkpoint, 0, "configuration");  // the other ranks may see another newest one
     const auto start = options.same_clients ? federation::Start::kContinue : federation::Start::kAdapt;
     return federation::run_training(
-        config, {.start = start, .checkpoint = checkpoint_of(options), .best = options.state == "best"}, world);
+        config, {.start = start, .checkpoint = checkpoint, .best = options.state == "best"}, world);
   });
 }
 

@@ -264,10 +264,12 @@ std::optional<std::string> newest_intact_of(const config::Config& config, mpi::C
 std::string newest_checkpoint_of(const config::Config& config, mpi::Communicator& world) {
   std::string path;
   mpi::together(world, [&] {
+    if (!world.is_root()) return;
     const auto newest = io::newest_checkpoint(config.output.directory);
     if (!newest) throw UserError(fmt::format("{} holds no checkpoint: train there first", config.output.directory));
     path = newest->path;
   });
+  world.broadcast(path, 0, "configuration");
   return path;
 }
 

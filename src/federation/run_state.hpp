@@ -67,7 +67,8 @@ CheckpointHeader read_header(const std::string& path, ReadFor purpose, mpi::Comm
 /// others or the sizes do not fit (other training data then start the search for the best round anew).
 RunState read_checkpoint(Session& session, const CheckpointHeader& header, ReadFor purpose);
 
-/// Collective. Path of the newest checkpoint in output.directory. Throws where there is none.
+/// Collective. Path of the newest checkpoint in output.directory, as rank 0 sees it: the ranks' listings of a folder in
+/// which a run writes, or of a network's file system, may differ. Throws where there is none.
 std::string newest_checkpoint_of(const config::Config& config, mpi::Communicator& world);
 
 /// Collective. The newest checkpoint in output.directory that verifies; none where there are no checkpoints. On rank 0
