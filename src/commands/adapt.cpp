@@ -27,7 +27,7 @@ struct AdaptOptions {
   std::string source;  ///< folder of a run, or one of its checkpoints
   std::vector<std::string> overrides;
   std::string directory;
-  std::string state = "best";
+  federation::KeptState state = federation::KeptState::kBest;
   std::optional<std::int64_t> rounds;
   bool same_clients = false;
 
@@ -106,8 +106,7 @@ int adapt(const AdaptOptions& options) {
     });
     world.broadcast(checkpoint, 0, "configuration");  // the other ranks may see another newest one
     const auto start = options.same_clients ? federation::Start::kContinue : federation::Start::kAdapt;
-    return federation::run_training(
-        config, {.start = start, .checkpoint = checkpoint, .best = options.state == "best"}, world);
+    return federation::run_training(config, {.start = start, .checkpoint = checkpoint, .state = options.state}, world);
   });
 }
 
@@ -128,11 +127,8 @@ void add_adapt(CLI::App& app, Action& chosen) {
       fmt::format("Rounds of local epochs; with --continue rounds of the federation on top of those done "
                   "(default: {})",
                   kRounds));
-  command
-      ->add_option("--state", options->state,
-                   "Start from the round with the best validation score, or from the last one")
-      ->check(CLI::IsMember({"best", "last"}))
-      ->capture_default_str();
+  add_state_option(*command, options->state,
+                   "Start from the round with the best validation score, or from the last one");
   command->add_flag("--continue", options->same_clients,
                     "The run's own clients: each goes on from its own weights, with the data that its files hold now");
   command->callback([options, &chosen] { chosen = [options] { return adapt(*options); }; });
