@@ -23,7 +23,6 @@ Communicator::Communicator(MPI_Comm parent) {
   MPI_Comm node = MPI_COMM_NULL;
   check(MPI_Comm_split_type(handle_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
   check(MPI_Comm_rank(node, &node_rank_), "MPI_Comm_rank");
-  check(MPI_Comm_size(node, &node_size_), "MPI_Comm_size");
   check(MPI_Comm_free(&node), "MPI_Comm_free");
 }
 
@@ -32,7 +31,6 @@ Communicator::Communicator(Communicator&& other) noexcept
       rank_(other.rank_),
       size_(other.size_),
       node_rank_(other.node_rank_),
-      node_size_(other.node_size_),
       ledger_(std::move(other.ledger_)) {}
 
 Communicator& Communicator::operator=(Communicator&& other) noexcept {
@@ -42,7 +40,6 @@ Communicator& Communicator::operator=(Communicator&& other) noexcept {
     rank_ = other.rank_;
     size_ = other.size_;
     node_rank_ = other.node_rank_;
-    node_size_ = other.node_size_;
     ledger_ = std::move(other.ledger_);
   }
   return *this;
@@ -77,30 +74,24 @@ void Communicator::broadcast(std::string& text, int root, std::string_view kind)
   broadcast_bytes(text.data(), length, root, kind);
 }
 
-void Communicator::reduce_in_place(void* values, std::size_t count, MPI_Datatype type, std::size_t bytes_per_element,
-                                   MPI_Op op, int root, std::string_view kind) {
+void Communicator::allreduce_in_place(void* values, std::size_t count, MPI_Datatype type, std::size_t bytes_per_element,
+                                      MPI_Op op, std::string_view kind) {
   auto* const begin = static_cast<char*>(values);
   for (std::size_t done = 0; done < count; done += kChunk) {
     void* const part = begin + done * bytes_per_element;
     const int now = static_cast<int>(std::min(kChunk, count - done));
-    if (root == kEverywhere) {
-      check(MPI_Allreduce(MPI_IN_PLACE, part, now, type, op, handle_), "MPI_Allreduce");
-    } else if (rank_ == root) {
-      check(MPI_Reduce(MPI_IN_PLACE, part, now, type, op, root, handle_), "MPI_Reduce");
-    } else {
-      check(MPI_Reduce(part, nullptr, now, type, op, root, handle_), "MPI_Reduce");
-    }
+    check(MPI_Allreduce(MPI_IN_PLACE, part, now, type, op, handle_), "MPI_Allreduce");
   }
-  if (rank_ != root) count_if_leaving(kind, count * bytes_per_element);
+  count_if_leaving(kind, count * bytes_per_element);
 }
 
 double Communicator::max(double value, std::string_view kind) {
-  reduce_in_place(&value, 1, MPI_DOUBLE, sizeof value, MPI_MAX, kEverywhere, kind);
+  allreduce_in_place(&value, 1, MPI_DOUBLE, sizeof value, MPI_MAX, kind);
   return value;
 }
 
 double Communicator::min(double value, std::string_view kind) {
-  reduce_in_place(&value, 1, MPI_DOUBLE, sizeof value, MPI_MIN, kEverywhere, kind);
+  allreduce_in_place(&value, 1, MPI_DOUBLE, sizeof value, MPI_MIN, kind);
   return value;
 }
 

@@ -26,7 +26,7 @@ concept Integer = std::same_as<T, int> || std::same_as<T, std::int64_t> || std::
 template <class T>
 concept Element = Integer<T> || std::same_as<T, double> || std::same_as<T, char>;
 
-/// Move-only. All functions but rank(), size(), node_*() and ledger() communicate; the collective ones must be called
+/// Move-only. All functions but rank(), size(), node_rank() and ledger() communicate; the collective ones must be called
 /// by all ranks in the same order with the same sizes.
 class Communicator {
  public:
@@ -42,7 +42,6 @@ class Communicator {
   int size() const { return size_; }
   bool is_root() const { return rank_ == 0; }
   int node_rank() const { return node_rank_; }  ///< among the ranks that share this node's memory: chooses the GPU
-  int node_size() const { return node_size_; }
   MPI_Comm handle() const { return handle_; }
   Ledger& ledger() { return ledger_; }
   const Ledger& ledger() const { return ledger_; }
@@ -63,7 +62,7 @@ class Communicator {
   /// Elementwise over the ranks; the result is on all of them. Integer sums are modulo 2^bits.
   template <Integer T>
   void allreduce(std::span<T> values, Op op, std::string_view kind) {
-    reduce_in_place(values.data(), values.size(), datatype<T>(), sizeof(T), native(op), kEverywhere, kind);
+    allreduce_in_place(values.data(), values.size(), datatype<T>(), sizeof(T), native(op), kind);
   }
   template <Integer T>
   T allreduce(T value, Op op, std::string_view kind) {
@@ -74,10 +73,9 @@ class Communicator {
   double max(double value, std::string_view kind);
   double min(double value, std::string_view kind);
 
-  /// A reduction of `count` elements of a type and operation of the caller's; root < 0: the result is on all ranks.
-  static constexpr int kEverywhere = -1;
-  void reduce_in_place(void* values, std::size_t count, MPI_Datatype type, std::size_t bytes_per_element, MPI_Op op,
-                       int root, std::string_view kind);
+  /// The same for `count` elements of a type and operation of the caller's.
+  void allreduce_in_place(void* values, std::size_t count, MPI_Datatype type, std::size_t bytes_per_element, MPI_Op op,
+                          std::string_view kind);
 
   void barrier();
 
@@ -104,7 +102,7 @@ class Communicator {
   void release() noexcept;
 
   MPI_Comm handle_ = MPI_COMM_NULL;
-  int rank_ = 0, size_ = 1, node_rank_ = 0, node_size_ = 1;
+  int rank_ = 0, size_ = 1, node_rank_ = 0;
   Ledger ledger_;
 };
 

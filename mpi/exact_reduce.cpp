@@ -39,19 +39,15 @@ class PairSum {
 
 }  // namespace
 
-void reduce(Communicator& comm, ExactSums& sums, int root, std::string_view kind) {
+void allreduce(Communicator& comm, ExactSums& sums, std::string_view kind) {
   constexpr std::size_t word = sizeof(std::uint64_t);
   if (sums.format().words == 1) {
-    comm.reduce_in_place(sums.words().data(), sums.size(), MPI_UINT64_T, word, MPI_SUM, root, kind);
+    comm.allreduce_in_place(sums.words().data(), sums.size(), MPI_UINT64_T, word, MPI_SUM, kind);
   } else {
     const PairType pair;
     const PairSum add;
-    comm.reduce_in_place(sums.words().data(), sums.size(), pair.handle, 2 * word, add.handle, root, kind);
+    comm.allreduce_in_place(sums.words().data(), sums.size(), pair.handle, 2 * word, add.handle, kind);
   }
-}
-
-void allreduce(Communicator& comm, ExactSums& sums, std::string_view kind) {
-  reduce(comm, sums, Communicator::kEverywhere, kind);
 }
 
 ExactSums reduce_scatter(Communicator& comm, const ExactSums& sums, std::span<const std::size_t> shares,

@@ -13,9 +13,6 @@ namespace fedpp::mpi {
 /// beforehand.
 void allreduce(Communicator& comm, ExactSums& sums, std::string_view kind);
 
-/// As above, but the totals are on `root` only; the other ranks' sums stay partial.
-void reduce(Communicator& comm, ExactSums& sums, int root, std::string_view kind);
-
 /// Adds the ranks' sums, and leaves each rank its own share of the totals: `shares`: [ranks] counts of consecutive
 /// sums, adding up to the size. sums: [size] partial -> returned [shares[rank]] total. Nobody else sees a rank's share.
 ExactSums reduce_scatter(Communicator& comm, const ExactSums& sums, std::span<const std::size_t> shares,

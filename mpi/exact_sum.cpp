@@ -82,16 +82,6 @@ void ExactSums::add(std::size_t index, double x) {
   add_two_words(term, &words_[2 * index]);
 }
 
-void ExactSums::merge(const ExactSums& other) {
-  assert(words_.size() == other.words_.size() && format_.words == other.format_.words &&
-         format_.fraction_bits == other.format_.fraction_bits);
-  if (format_.words == 1) {
-    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] += other.words_[i];
-  } else {
-    for (std::size_t i = 0; i < words_.size(); i += 2) add_two_words(&other.words_[i], &words_[i]);
-  }
-}
-
 double ExactSums::value(std::size_t index) const {
   assert(index < size());
   double integer;

@@ -34,9 +34,6 @@ class ExactSums {
   /// Whether add() would take x.
   bool holds(double x) const;
 
-  /// Adds other's sums (same size and format); needed where parts of one rank are summed apart.
-  void merge(const ExactSums& other);
-
   /// Sum `index`, correctly rounded to double.
   double value(std::size_t index) const;
   /// All sums, correctly rounded.

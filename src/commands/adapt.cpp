@@ -27,7 +27,7 @@ struct AdaptOptions {
   std::string source;  ///< folder of a run, or one of its checkpoints
   std::vector<std::string> overrides;
   std::string directory;
-  std::string state = "best";
+  federation::KeptState state = federation::KeptState::kBest;
   std::optional<std::int64_t> rounds;
   bool same_clients = false;
 
@@ -91,7 +91,6 @@ config::Config read_config(const AdaptOptions& options) {
         config::word(config.federation.mode)));
   if (!options.same_clients) config::reset_keys_without_effect(config);  // what the other run's federation needed
   config.output.directory = options.directory;
-  checkpoint_of(options);
   config::check_data_files(config, {});
   return config;
 }
@@ -99,10 +98,15 @@ config::Config read_config(const AdaptOptions& options) {
 int adapt(const AdaptOptions& options) {
   federation::watch_for_signals();
   return run_parallel([&](mpi::Communicator& world) {
-    const config::Config config = read_on_rank_0(world, [&] { return read_config(options); });
+    std::string checkpoint;
+    const config::Config config = read_on_rank_0(world, [&] {
+      auto asked = read_config(options);
+      checkpoint = checkpoint_of(options);
+      return asked;
+    });
+    world.broadcast(checkpoint, 0, "configuration");  // the other ranks may see another newest one
     const auto start = options.same_clients ? federation::Start::kContinue : federation::Start::kAdapt;
-    return federation::run_training(
-        config, {.start = start, .checkpoint = checkpoint_of(options), .best = options.state == "best"}, world);
+    return federation::run_training(config, {.start = start, .checkpoint = checkpoint, .state = options.state}, world);
   });
 }
 
@@ -123,11 +127,8 @@ void add_adapt(CLI::App& app, Action& chosen) {
       fmt::format("Rounds of local epochs; with --continue rounds of the federation on top of those done "
                   "(default: {})",
                   kRounds));
-  command
-      ->add_option("--state", options->state,
-                   "Start from the round with the best validation score, or from the last one")
-      ->check(CLI::IsMember({"best", "last"}))
-      ->capture_default_str();
+  add_state_option(*command, options->state,
+                   "Start from the round with the best validation score, or from the last one");
   command->add_flag("--continue", options->same_clients,
                     "The run's own clients: each goes on from its own weights, with the data that its files hold now");
   command->callback([options, &chosen] { chosen = [options] { return adapt(*options); }; });

@@ -23,12 +23,18 @@ constexpr const char* kCheckpointExamples =
     "  fedpp checkpoint show out/checkpoint-000040.h5\n"
     "  fedpp checkpoint show out                       the newest intact one";
 
+/// The checkpoints of a folder, oldest first.
+std::vector<io::CheckpointEntry> checkpoints_of(const std::string& directory) {
+  auto checkpoints = io::list_checkpoints(directory);
+  if (checkpoints.empty()) throw UserError(fmt::format("{} holds no checkpoint: train there first", directory));
+  return checkpoints;
+}
+
 /// A file, or the checkpoints of a folder, oldest first.
 std::vector<std::string> files_of(const std::string& path) {
   if (!std::filesystem::is_directory(path)) return {path};
   std::vector<std::string> files;
-  for (const auto& entry : io::list_checkpoints(path)) files.push_back(entry.path);
-  if (files.empty()) throw UserError(fmt::format("{} holds no checkpoint: train there first", path));
+  for (const auto& checkpoint : checkpoints_of(path)) files.push_back(checkpoint.path);
   return files;
 }
 
@@ -46,14 +52,12 @@ int list(const std::string& directory) {
   if (!std::filesystem::is_directory(directory))
     throw UserError(fmt::format("{} is no folder: name one that 'fedpp train' wrote", directory));
   fmt::print("{:>8}  {:>12}  {:<20}  {}\n", "round", "bytes", "written (UTC)", "file");
-  for (const auto& file : files_of(directory)) {
+  for (const auto& [round, file] : checkpoints_of(directory)) {
     struct stat status{};
     if (::stat(file.c_str(), &status) != 0) continue;  // pruned by a running job
     const auto fault = fault_of(file);
-    const auto name = std::filesystem::path(file).filename().string();
-    const auto round = std::stoll(name.substr(name.find('-') + 1));
     fmt::print("{:>8}  {:>12}  {:%Y-%m-%d %H:%M:%S}   {}{}\n", round, status.st_size, fmt::gmtime(status.st_mtime),
-               name, fault.empty() ? "" : "  DAMAGED: " + fault);
+               std::filesystem::path(file).filename().string(), fault.empty() ? "" : "  DAMAGED: " + fault);
   }
   return kSuccess;
 }

@@ -12,4 +12,14 @@ void add_set_option(CLI::App& command, std::vector<std::string>& overrides) {
       ->allow_extra_args(false);
 }
 
+void add_state_option(CLI::App& command, federation::KeptState& state, const std::string& help) {
+  const auto& allowed = config::kWords<federation::KeptState>;
+  command
+      .add_option_function<std::string>(
+          "--state", [&state](const std::string& word) { state = *config::from_word<federation::KeptState>(word); },
+          help)
+      ->check(CLI::IsMember(std::vector<std::string>(allowed.begin(), allowed.end())))
+      ->default_str(std::string(config::word(state)));
+}
+
 }  // namespace fedpp::commands

@@ -5,11 +5,15 @@
 #include <CLI/CLI.hpp>
 
 #include "commands/action.hpp"
+#include "federation/kept_state.hpp"
 
 namespace fedpp::commands {
 
 /// --set section.key=value, as often as wanted; each takes one argument, so that a file may follow.
 void add_set_option(CLI::App& command, std::vector<std::string>& overrides);
+
+/// --state best or last.
+void add_state_option(CLI::App& command, federation::KeptState& state, const std::string& help);
 
 /// Refuses '' for a file or folder: most often a variable of a script that was never set.
 inline const auto not_empty = [](const std::string& value) {

@@ -38,9 +38,7 @@ void add_evaluate(CLI::App& app, Action& chosen) {
       app.add_subcommand("evaluate", "Score a trained federation on held-out data, beside the trivial models");
   command->footer(kEvaluateExamples);
   command->add_option("DIR", options->directory, "Folder that 'fedpp train' wrote")->required();
-  command->add_option("--state", options->request.state, "The round with the best validation score, or the last one")
-      ->check(CLI::IsMember({"best", "last"}))
-      ->capture_default_str();
+  add_state_option(*command, options->request.state, "The round with the best validation score, or the last one");
   command->add_option("--out", options->request.file, "Result file (default: DIR/evaluation.json)")
       ->type_name("FILE.json")
       ->check(not_empty);

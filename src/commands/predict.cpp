@@ -110,9 +110,7 @@ void add_predict(CLI::App& app, Action& chosen) {
                    "rest of all)")
       ->type_name("C,C-C,...")
       ->delimiter(',');
-  command->add_option("--state", options->request.state, "The round with the best validation score, or the last one")
-      ->check(CLI::IsMember({"best", "last"}))
-      ->capture_default_str();
+  add_state_option(*command, options->request.state, "The round with the best validation score, or the last one");
   command
       ->add_option("--out", options->request.file,
                    "Curves, HDF5 (default: DIR/prediction.h5, or none where a table is asked for); tables go beside "

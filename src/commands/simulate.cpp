@@ -112,16 +112,24 @@ int simulate_neural_hawkes(const SimulateOptions& options) {
   return write_simulation(options.files, data::simulate_neural_hawkes(neural, options.seed));
 }
 
+/// Whether a model's intensity is a function of time alone, which is written beside the events.
+enum class Truth { kNone, kWritten };
+
 /// A model as a subcommand with the options that all share.
 CLI::App* add_model(CLI::App& simulate, Action& chosen, const Options& options, const char* name, const char* help,
-                    int (*run)(const SimulateOptions&)) {
+                    int (*run)(const SimulateOptions&), Truth truth) {
   CLI::App* model = simulate.add_subcommand(name, help);
   model->add_option("--out", options->files.out, "File to write: .csv or .h5")
       ->type_name("OUT")
       ->required()
       ->check(not_empty);
   model->add_option("--seed", options->seed, "Seed")->check(not_negative)->capture_default_str();
-  model->callback([options, run, &chosen] { chosen = [options, run] { return run(*options); }; });
+  model->callback([options, run, truth, &chosen] {
+    chosen = [options, run, truth] {
+      check_simulation_files(options->files, truth == Truth::kWritten);
+      return run(*options);
+    };
+  });
   return model;
 }
 
@@ -137,13 +145,15 @@ void add_simulate(CLI::App& app, Action& chosen) {
   CLI::App* simulate = app.add_subcommand("simulate", "Draw event sequences from a known model");
   simulate->footer(kSimulateExamples);
   simulate->require_subcommand(1);
-  const auto model = [&](const char* name, const char* help, int (*run)(const SimulateOptions&)) {
-    return add_model(*simulate, chosen, options, name, help, run);
+  const auto model = [&](const char* name, const char* help, int (*run)(const SimulateOptions&),
+                         Truth truth = Truth::kNone) {
+    return add_model(*simulate, chosen, options, name, help, run, truth);
   };
 
-  model("paper-cox", "The two sigmoidal Gaussian Cox processes of the FedPP paper's J.1", simulate_paper_cox);
+  model("paper-cox", "The two sigmoidal Gaussian Cox processes of the FedPP paper's J.1", simulate_paper_cox,
+        Truth::kWritten);
 
-  CLI::App* cox = model("cox", "Sigmoidal Gaussian Cox process", simulate_cox);
+  CLI::App* cox = model("cox", "Sigmoidal Gaussian Cox process", simulate_cox, Truth::kWritten);
   add_number(cox, "--upper", options->cox.upper, "m: events over the window where the sigmoid is 1");
   add_number(cox, "--window", options->cox.window, "T: length of the window");
   add_number(cox, "--variance", options->cox.variance, "r: variance of the latent function");

@@ -10,6 +10,7 @@
 #include "config/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/sequence_file.hpp"
+#include "io/suffix.hpp"
 
 namespace fedpp::commands {
 namespace {
@@ -18,6 +19,10 @@ namespace {
 std::string beside(const std::string& out, const char* suffix) {
   return std::filesystem::path(out).replace_extension(suffix).string();
 }
+
+std::string windows_file(const std::string& out) { return beside(out, ".windows.csv"); }
+std::string truth_file(const std::string& out) { return beside(out, ".truth.csv"); }
+bool is_csv(const std::string& out) { return io::has_suffix(out, ".csv"); }
 
 void write_csv(const std::string& out, const std::vector<data::SimulatedSequence>& sequences) {
   std::string events = "sequence,time,type\n", windows = "sequence,start,end\n";
@@ -28,7 +33,7 @@ void write_csv(const std::string& out, const std::vector<data::SimulatedSequence
     fmt::format_to(std::back_inserter(windows), "{},{},{}\n", sequence.id, sequence.window.start, sequence.window.end);
   }
   io::write_file(out, events);
-  io::write_file(beside(out, ".windows.csv"), windows);
+  io::write_file(windows_file(out), windows);
 }
 
 void write_hdf5(const std::string& out, const std::vector<data::SimulatedSequence>& sequences) {
@@ -53,15 +58,19 @@ void write_truth(const std::string& file, const std::vector<data::CoxDraw>& draw
 
 }  // namespace
 
-int write_simulation(const SimulationFiles& files, const std::vector<data::SimulatedSequence>& sequences) {
-  const std::string suffix = std::filesystem::path(files.out).extension().string();
-  io::check_writable(files.out);
-  if (suffix == ".csv") {
-    write_csv(files.out, sequences);
-  } else if (suffix == ".h5") {
-    write_hdf5(files.out, sequences);
-  } else {
+void check_simulation_files(const SimulationFiles& files, bool truth) {
+  if (!is_csv(files.out) && !io::has_suffix(files.out, ".h5"))
     throw UserError(fmt::format("--out {}: the name must end in .csv or .h5", files.out));
+  io::check_writable(files.out);
+  if (is_csv(files.out)) io::check_writable(windows_file(files.out));
+  if (truth) io::check_writable(truth_file(files.out));
+}
+
+int write_simulation(const SimulationFiles& files, const std::vector<data::SimulatedSequence>& sequences) {
+  if (is_csv(files.out)) {
+    write_csv(files.out, sequences);
+  } else {
+    write_hdf5(files.out, sequences);
   }
   std::size_t events = 0;
   for (const data::SimulatedSequence& sequence : sequences) events += sequence.times.size();
@@ -78,7 +87,7 @@ int write_simulation(const SimulationFiles& files, const std::vector<data::CoxDr
     }
   }
   const int code = write_simulation(files, all);
-  write_truth(beside(files.out, ".truth.csv"), draws);
+  write_truth(truth_file(files.out), draws);
   return code;
 }
 

@@ -13,7 +13,11 @@ struct SimulationFiles {
       out;  ///< .csv, with NAME.windows.csv (and NAME.truth.csv) beside it; or .h5, which holds the windows itself
 };
 
-/// Writes the sequences, prints what was written, returns the exit code. Throws UserError for another suffix.
+/// Before anything is drawn. Throws UserError for another suffix, io::Error where a file could not be written.
+/// \param truth whether the true intensity is written, too
+void check_simulation_files(const SimulationFiles& files, bool truth);
+
+/// Writes the sequences, prints what was written, returns the exit code.
 int write_simulation(const SimulationFiles& files, const std::vector<data::SimulatedSequence>& sequences);
 
 /// The sequences of all draws, renumbered in order, and the true intensity of each draw (columns

@@ -17,10 +17,10 @@ namespace fedpp::federation {
 namespace {
 
 /// theta of the best round, or of the last; with the bandwidth of the last aggregation.
-RunState read_theta(const io::File& file, const Session& session, bool best) {
+RunState read_theta(const io::File& file, const Session& session, KeptState wanted) {
   RunState state;
   const bool validated = file.attribute<std::int64_t>("best_round") >= 0;
-  const std::string name = best && validated ? "best_theta" : "theta";
+  const std::string name = wanted == KeptState::kBest && validated ? "best_theta" : "theta";
   state.theta = read_posterior(file, name);
   expect_size(file, name + "_mean", state.theta.common.mean.size(), session.parameters());
   state.bandwidth = file.read_scalar<double>("bandwidth");
@@ -85,26 +85,26 @@ void check_adaptable(const CheckpointHeader& header, const config::Config& confi
                                 same_clients ? ", or fit new clients without --continue" : ""));
 }
 
-RunState adopt_prior(Session& session, const CheckpointHeader& header, bool best) {
+RunState adopt_prior(Session& session, const CheckpointHeader& header, KeptState wanted) {
   RunState state;
-  mpi::together(session.world(), [&] { state = read_theta(io::File::open_read(header.path), session, best); });
+  mpi::together(session.world(), [&] { state = read_theta(io::File::open_read(header.path), session, wanted); });
   state.prior_from = header.path;
   fit_latent_functions(session, state.theta);
   return state;
 }
 
-RunState continue_clients(Session& session, const CheckpointHeader& header, bool best) {
+RunState continue_clients(Session& session, const CheckpointHeader& header, KeptState wanted) {
   RunState state;
   mpi::together(session.world(), [&] {
     const io::File file = io::File::open_read(header.path);
-    state = read_theta(file, session, best);
+    state = read_theta(file, session, wanted);
     state.next_round = header.next_round;
     state.rounds = nlohmann::json::parse(file.read_scalar<std::string>("rounds"));
     if (file.has_attribute("prior_from")) state.prior_from = file.attribute<std::string>("prior_from");
     for (auto& client : session.owned()) {
       const io::Group group = file.group(group_name(client.data.id));
       expect_holdings(group, client.data);
-      const bool best_one = best && group.exists("best");
+      const bool best_one = wanted == KeptState::kBest && group.exists("best");
       read_upload(group, state.uploads, client.data.id);
       read_own_prior(group, best_one ? "best_prior" : "prior", state.theta, client.data.id);
       read_client_weights(group.group(best_one ? "best" : "last"), client.model.state, session.parameters());

@@ -13,11 +13,11 @@ void check_adaptable(const CheckpointHeader& header, const config::Config& confi
 
 /// Collective. New clients before their first round: theta of the best round (or the last) as their prior, their latent
 /// functions fitted under it.
-RunState adopt_prior(Session& session, const CheckpointHeader& header, bool best);
+RunState adopt_prior(Session& session, const CheckpointHeader& header, KeptState wanted);
 
 /// Collective. The checkpoint's own clients on grown data: theta, each q_phi and Adam's state of the best round (or the
 /// last), latent functions fitted anew; rounds are counted on, the choice of the best one begins anew.
-RunState continue_clients(Session& session, const CheckpointHeader& header, bool best);
+RunState continue_clients(Session& session, const CheckpointHeader& header, KeptState wanted);
 
 /// Collective. A line on data outside the window that the encoder was trained on; "" where all lie in it.
 std::string beyond_window(Session& session);

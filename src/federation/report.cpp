@@ -127,11 +127,12 @@ std::string describe(Session& session) {
   return text;
 }
 
-Scores score_states(Session& session, const RunState& state, bool best) {
-  std::vector<model::ClientState> last;
-  for (const auto& client : session.owned()) last.push_back(client.model.state);
-  const auto& theta = select_state(session, state, best);
-  const TestResult result = test_scores(session, theta);
+namespace {
+
+/// Collective. All of `score_states` but what it says about the other state.
+Scores score_state(Session& session, const RunState& state, KeptState wanted) {
+  const SelectedState selected(session, state, wanted);
+  const TestResult result = test_scores(session, selected.theta());
   const auto mode = session.config().federation.mode;
   const bool local = mode == config::Mode::kLocal;
   const std::string ours = mode == config::Mode::kFederated ? "fedpp"
@@ -171,7 +172,7 @@ Scores score_states(Session& session, const RunState& state, bool best) {
   if (result.unscored.empty() && !(total_of(session, result).events > 0))
     scores.table +=
         "\nNo test window holds an event, so there is nothing to score: the data end before, or see what was left out.";
-  scores.json["state"] = best && state.stopping.best_round >= 0 ? "best" : "last";
+  scores.json["state"] = config::word(selected.which());
   scores.uniforms = result.uniforms;
   nlohmann::json clients = nlohmann::json::array();
   for (std::size_t c = 0; c < result.ks.size(); ++c)
@@ -187,14 +188,20 @@ Scores score_states(Session& session, const RunState& state, bool best) {
   scores.json["calibration"] = {{"ks", ks}, {"increments", increments}, {"clients", clients}};
 
   if (session.config().evaluation.next_event) {
-    const auto gaps = next_event_errors(session, theta);
+    const auto gaps = next_event_errors(session, selected.theta());
     scores.table += "\n" + evaluation::to_text(gaps);
     scores.json["next_event"] = evaluation::to_json(gaps);
   }
+  return scores;
+}
 
+}  // namespace
+
+Scores score_states(Session& session, const RunState& state, KeptState wanted) {
+  Scores scores = score_state(session, state, wanted);
   // The other state's total, so that the choice by validation can be judged.
-  for (std::size_t k = 0; k < last.size(); ++k) session.owned()[k].model.state = last[k];
-  if (best && state.stopping.best_round >= 0 && state.stopping.best_round + 1 != state.next_round) {
+  if (wanted == KeptState::kBest && state.stopping.best_round >= 0 &&
+      state.stopping.best_round + 1 != state.next_round) {
     const auto total = total_of(session, test_scores(session, state.theta));
     scores.json["last_round"] = {{"headline", total.headline_per_event()}, {"plug_in", total.plug_in_per_event()}};
     scores.table += fmt::format(
@@ -208,18 +215,15 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
   auto& world = session.world();
   const auto& config = session.config();
   const auto& directory = config.output.directory;
-  auto scores = phases.time("evaluate", [&] { return score_states(session, state, true); });
+  auto scores = phases.time("evaluate", [&] { return score_states(session, state, KeptState::kBest); });
   std::vector<std::int64_t> clients;
   for (std::int64_t c = 0; c < std::min(config.evaluation.curve_clients, session.clients()); ++c)
     if (!std::binary_search(scores.unscored.begin(), scores.unscored.end(), c)) clients.push_back(c);
   Communities graph;
   phases.time("curves", [&] {
-    std::vector<model::ClientState> last;
-    for (const auto& client : session.owned()) last.push_back(client.model.state);
     graph = last_graph(session, state);
-    write_curves(session, select_state(session, state, true), clients, scores.uniforms, graph,
-                 directory + "/result.h5");
-    for (std::size_t k = 0; k < last.size(); ++k) session.owned()[k].model.state = last[k];
+    const SelectedState selected(session, state, KeptState::kBest);
+    write_curves(session, selected.theta(), clients, scores.uniforms, graph, directory + "/result.h5");
   });
 
   nlohmann::ordered_json json;
@@ -257,7 +261,7 @@ int run_evaluation(const config::Config& config, const EvaluationRequest& reques
   const auto header = read_header(newest_checkpoint_of(config, world), ReadFor::kResults, world);
   Session session(config, world, header.inputs);
   const RunState state = read_checkpoint(session, header, ReadFor::kResults);
-  const auto scores = score_states(session, state, request.state == "best");
+  const auto scores = score_states(session, state, request.state);
   as_the_machines_fault([&] {
     mpi::together(world, [&] {
       if (!world.is_root()) return;
@@ -301,14 +305,14 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
   });
   const auto past = sequences_past(session, forecast_clients, request.forecast);
   const RunState state = read_checkpoint(session, header, ReadFor::kResults);
-  const auto& theta = select_state(session, state, request.state == "best");
+  const SelectedState selected(session, state, request.state);
   if (!request.file.empty()) {
-    as_the_machines_fault([&] { write_curves(session, theta, clients, {}, {}, request.file); });
+    as_the_machines_fault([&] { write_curves(session, selected.theta(), clients, {}, {}, request.file); });
     if (world.is_root()) fmt::print("Intensities of {} written to {}\n", count_clients(clients), request.file);
   }
   if (!forecast) return 0;
   std::int64_t cut = 0;
-  as_the_machines_fault([&] { cut = write_forecast(session, theta, forecast_clients, request.forecast); });
+  as_the_machines_fault([&] { cut = write_forecast(session, selected.theta(), forecast_clients, request.forecast); });
   if (!world.is_root()) return 0;
   for (const auto& [what, file] :
        {std::pair{"Next events", request.forecast.next_events}, std::pair{"Futures", request.forecast.futures},

@@ -14,7 +14,7 @@ namespace fedpp::federation {
 /// A few lines about the run at its start: clients, sequences, ranks, backend, model. Collective.
 std::string describe(Session& session);
 
-/// Collective. Test scores of the best round (if `best` and one is kept) or of the last beside the trivial models, as a
+/// Collective. Test scores of the best round (if wanted and one is kept) or of the last beside the trivial models, as a
 /// table and as JSON {scores, state, calibration}.
 struct Scores {
   std::string table;
@@ -22,7 +22,7 @@ struct Scores {
   std::vector<std::int64_t> unscored;  ///< TestResult::unscored of the first state
   std::vector<std::int64_t> uniforms;  ///< TestResult::uniforms of the first state
 };
-Scores score_states(Session& session, const RunState& state, bool best);
+Scores score_states(Session& session, const RunState& state, KeptState wanted);
 
 /// Collective. Intensity curves with 5/50/95 % bands of these clients (and their events and histogram), and the QQ of
 /// the rescaled increments and the client graph where there are any, into an HDF5 file (docs/results.md).

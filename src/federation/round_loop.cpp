@@ -12,7 +12,6 @@
 #include "federation/aggregator.hpp"
 #include "federation/attack.hpp"
 #include "federation/local_starts.hpp"
-#include "federation/machines_fault.hpp"
 #include "federation/participants.hpp"
 #include "federation/personal_priors.hpp"
 #include "federation/round_recorder.hpp"
@@ -22,6 +21,7 @@
 #include "federation/strategies/strategy.hpp"
 #include "federation/uploads.hpp"
 #include "model/local_update.hpp"
+#include "mpi/turns.hpp"
 
 namespace fedpp::federation {
 
@@ -266,8 +266,11 @@ class Trainer {
       if (!superseded.empty())
         progress_.line(
             fmt::format("superseded by this course of the run, and no longer read: {}", fmt::join(superseded, ", ")));
-    } catch (const mpi::AgreedError& error) {
-      if (last || ++failed_checkpoints_ >= kAttempts) as_the_machines_fault([] { throw; });
+    } catch (mpi::AgreedError& error) {
+      if (last || ++failed_checkpoints_ >= kAttempts) {
+        error.users_mistake = false;  // as with as_the_machines_fault: a job script may try again
+        throw;
+      }
       const std::chrono::seconds pause(1 << (failed_checkpoints_ - 1));
       next_attempt_ = std::chrono::steady_clock::now() + pause;
       progress_.line(

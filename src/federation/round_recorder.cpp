@@ -24,6 +24,18 @@ RunState::Gain gain_on_constant_rate(const model::Client& client, double elbo) {
 
 }  // namespace
 
+std::vector<std::string> lines_by_client(mpi::Communicator& world, const std::vector<ClientLine>& mine) {
+  // A reason is any text: line breaks are told, and bytes that are no UTF-8 are replaced.
+  const auto told = nlohmann::json(mine).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::vector<ClientLine> all;
+  for (const auto& of_a_rank : world.gather(told, 0, "metrics"))
+    for (auto& line : nlohmann::json::parse(of_a_rank).get<std::vector<ClientLine>>()) all.push_back(std::move(line));
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> lines;
+  for (auto& [client, line] : all) lines.push_back(std::move(line));
+  return lines;
+}
+
 void RoundRecorder::record(const RoundOutcome& outcome) {
   const auto& config = session_.config();
   auto& world = session_.world();
@@ -43,24 +55,18 @@ void RoundRecorder::record(const RoundOutcome& outcome) {
   const double elbo = session_.exact_total(elbos, "metrics");
   const double elbo_gain = session_.exact_total(gains, "metrics") / session_.exact_total(events, "metrics");
   jitter = world.max(jitter, "metrics");
-  std::string mine;
+  std::vector<ClientLine> mine;
   for (const auto& r : outcome.left_out)
-    mine += fmt::format("client {} left out of round {}: {}{}\n", r.client, outcome.round + 1, r.reason,
-                        session_.hostile(r.client) ? " (a hostile client of [attack])"
-                        : r.remedy.empty()         ? ""
-                                                   : ": " + r.remedy);
-  const auto texts = world.gather(mine, 0, "metrics");
+    mine.emplace_back(r.client,
+                      fmt::format("client {} left out of round {}: {}{}", r.client, outcome.round + 1, r.reason,
+                                  session_.hostile(r.client) ? " (a hostile client of [attack])"
+                                  : r.remedy.empty()         ? ""
+                                                             : ": " + r.remedy));
+  const auto left_out = lines_by_client(world, mine);
   const auto all_lambdas = lambdas_of(outcome);
   const auto bytes = static_cast<std::int64_t>(world.ledger().end_round());
   const double seconds = world.max(seconds_since_last_round(), "metrics");
   const double imbalance = imbalance_of_local_updates();
-  std::vector<std::string> left_out;
-  for (const auto& text : texts)  // a rank's lines, one a client
-    for (std::size_t start = 0, end; (end = text.find('\n', start)) != std::string::npos; start = end + 1)
-      left_out.push_back(text.substr(start, end - start));
-  const auto client_of = [](const std::string& line) { return std::stoll(line.substr(line.find(' '))); };
-  std::sort(left_out.begin(), left_out.end(),  // by client, however many ranks there are
-            [&](const auto& a, const auto& b) { return client_of(a) < client_of(b); });
   state_.rounds.push_back(
       {{"round", outcome.round + 1},
        {"elbo", elbo},

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "federation/accepted_uploads.hpp"
@@ -11,6 +14,7 @@
 #include "federation/progress.hpp"
 #include "federation/run_state.hpp"
 #include "model/local_update.hpp"
+#include "mpi/communicator.hpp"
 
 namespace fedpp::federation {
 
@@ -24,6 +28,12 @@ struct RoundOutcome {
   double validation;
   const Communities* communities;  ///< none with aggregation.scope = "global"
 };
+
+/// A client, and what there is to say about it.
+using ClientLine = std::pair<std::int64_t, std::string>;
+
+/// Collective. On rank 0 the lines of all ranks by client, however many ranks there are; empty elsewhere.
+std::vector<std::string> lines_by_client(mpi::Communicator& world, const std::vector<ClientLine>& mine);
 
 class RoundRecorder {
  public:

@@ -8,6 +8,7 @@
 
 #include "config/options.hpp"
 #include "federation/forecast.hpp"
+#include "federation/kept_state.hpp"
 #include "mpi/communicator.hpp"
 
 namespace fedpp::federation {
@@ -32,9 +33,9 @@ struct TrainingRequest {
   /// For job scripts: kResume from the newest intact checkpoint (damaged ones are passed over, and said), kInitialPrior
   /// where there is none.
   bool automatic = false;
-  bool accept_changes = false;  ///< kResume under another configuration
-  bool best = true;             ///< kAdapt, kContinue: from its best round by validation, else from its last
-  bool profile = false;         ///< print where the time went (docs/profiling.md)
+  bool accept_changes = false;         ///< kResume under another configuration
+  KeptState state = KeptState::kBest;  ///< kAdapt, kContinue: of the other run
+  bool profile = false;                ///< print where the time went (docs/profiling.md)
 };
 /// The caller has called watch_for_signals (federation/stop_signal.hpp), before MPI starts.
 int run_training(const config::Config& config, const TrainingRequest& request, mpi::Communicator& world);
@@ -44,15 +45,15 @@ int run_training(const config::Config& config, const TrainingRequest& request, m
 int run_estimate(const config::Config& config, mpi::Communicator& world);
 
 struct EvaluationRequest {
-  std::string state = "best";  ///< or "last"
-  std::string file;            ///< "": evaluation.json in output.directory
+  KeptState state = KeptState::kBest;
+  std::string file;  ///< "": evaluation.json in output.directory
 };
 int run_evaluation(const config::Config& config, const EvaluationRequest& request, mpi::Communicator& world);
 
 struct PredictionRequest {
   std::vector<std::int64_t> clients;  ///< empty: the first evaluation.curve_clients, and all for the forecast
-  std::string state = "best";         ///< or "last"
-  std::string file;                   ///< of the curves; "": none
+  KeptState state = KeptState::kBest;
+  std::string file;  ///< of the curves; "": none
   ForecastRequest forecast;
 };
 int run_prediction(const config::Config& config, const PredictionRequest& request, mpi::Communicator& world);

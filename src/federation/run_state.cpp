@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "config/error.hpp"
 #include "config/version.hpp"
@@ -266,17 +267,28 @@ std::optional<std::string> newest_intact_of(const config::Config& config, mpi::C
 std::string newest_checkpoint_of(const config::Config& config, mpi::Communicator& world) {
   std::string path;
   mpi::together(world, [&] {
+    if (!world.is_root()) return;
     const auto newest = io::newest_checkpoint(config.output.directory);
     if (!newest) throw UserError(fmt::format("{} holds no checkpoint: train there first", config.output.directory));
     path = newest->path;
   });
+  world.broadcast(path, 0, "configuration");
   return path;
 }
 
-const model::Priors& select_state(Session& session, const RunState& state, bool best) {
-  if (!best || state.stopping.best_round < 0) return state.theta;
-  for (auto& client : session.owned()) client.model.state = state.best_clients.at(client.data.id);
-  return state.best_theta;
+SelectedState::SelectedState(Session& session, const RunState& state, KeptState wanted)
+    : session_(session),
+      which_(state.stopping.best_round >= 0 ? wanted : KeptState::kLast),
+      theta_(which_ == KeptState::kBest ? state.best_theta : state.theta) {
+  if (which_ == KeptState::kLast) return;
+  for (const auto& client : session.owned()) others_.push_back(state.best_clients.at(client.data.id));
+  exchange();
+}
+
+SelectedState::~SelectedState() { exchange(); }
+
+void SelectedState::exchange() noexcept {
+  for (std::size_t k = 0; k < others_.size(); ++k) std::swap(session_.owned()[k].model.state, others_[k]);
 }
 
 }  // namespace fedpp::federation

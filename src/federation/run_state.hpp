@@ -10,6 +10,7 @@
 
 #include "evaluation/score.hpp"
 #include "federation/communities.hpp"
+#include "federation/kept_state.hpp"
 #include "federation/schedule.hpp"
 #include "federation/session.hpp"
 #include "io/hdf5.hpp"
@@ -67,7 +68,8 @@ CheckpointHeader read_header(const std::string& path, ReadFor purpose, mpi::Comm
 /// others or the sizes do not fit (other training data then start the search for the best round anew).
 RunState read_checkpoint(Session& session, const CheckpointHeader& header, ReadFor purpose);
 
-/// Collective. Path of the newest checkpoint in output.directory. Throws where there is none.
+/// Collective. Path of the newest checkpoint in output.directory, as rank 0 sees it: the ranks' listings of a folder in
+/// which a run writes, or of a network's file system, may differ. Throws where there is none.
 std::string newest_checkpoint_of(const config::Config& config, mpi::Communicator& world);
 
 /// Collective. The newest checkpoint in output.directory that verifies; none where there are no checkpoints. On rank 0
@@ -75,7 +77,26 @@ std::string newest_checkpoint_of(const config::Config& config, mpi::Communicator
 std::optional<std::string> newest_intact_of(const config::Config& config, mpi::Communicator& world,
                                             std::vector<std::string>* refused);
 
-/// Sets the clients to the best round's state, or leaves them at the last; returns the theta that belongs to it.
-const model::Priors& select_state(Session& session, const RunState& state, bool best);
+/// While it lives, the clients are in the state of the best round, if that is wanted and one was validated, or else of
+/// the last; afterwards in the last again.
+class SelectedState {
+ public:
+  SelectedState(Session& session, const RunState& state, KeptState wanted);
+  ~SelectedState();
+  SelectedState(const SelectedState&) = delete;
+  SelectedState& operator=(const SelectedState&) = delete;
+
+  KeptState which() const { return which_; }
+  /// The one that belongs to it.
+  const model::Priors& theta() const { return theta_; }
+
+ private:
+  void exchange() noexcept;
+
+  Session& session_;
+  KeptState which_;
+  const model::Priors& theta_;
+  std::vector<model::ClientState> others_;  ///< of this rank's clients, where they are in the best round's
+};
 
 }  // namespace fedpp::federation

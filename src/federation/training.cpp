@@ -65,8 +65,8 @@ void add_rounds_done(config::Config& config, const CheckpointHeader& header, mpi
 RunState starting_state(Session& session, const TrainingRequest& request,
                         const std::optional<CheckpointHeader>& header) {
   const auto& config = session.config();
-  if (request.start == Start::kAdapt) return adopt_prior(session, *header, request.best);
-  if (request.start == Start::kContinue) return continue_clients(session, *header, request.best);
+  if (request.start == Start::kAdapt) return adopt_prior(session, *header, request.state);
+  if (request.start == Start::kContinue) return continue_clients(session, *header, request.state);
   if (request.start == Start::kResume) {
     auto state =
         read_checkpoint(session, *header, request.accept_changes ? ReadFor::kChangedTraining : ReadFor::kTraining);
@@ -87,7 +87,7 @@ RunState starting_state(Session& session, const TrainingRequest& request,
 }
 
 std::string describe_start(const TrainingRequest& request, const CheckpointHeader& header) {
-  const char* round = request.best ? "best round" : "last round";
+  const auto round = fmt::format("{} round", config::word(request.state));
   if (request.start == Start::kAdapt) return fmt::format("prior: theta of {}, {}", header.path, round);
   if (request.start == Start::kContinue)
     return fmt::format("continued from {}, {}; {} rounds done", header.path, round, header.next_round);

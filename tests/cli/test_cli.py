@@ -415,10 +415,27 @@ class Simulate(Case):
         self.assertIn("must end in .csv or .h5", self.refuses("simulate", "hawkes", "--out", "s.txt"))
         self.assertIn("nowhere", self.refuses("simulate", "hawkes", "--out", "nowhere/s.csv"))
         self.refuses("simulate")
+        self.assertEqual([], list(self.folder.glob("s.*")))
         self.assertIn("--inducing 1000000: must be from 1 to 2000",
                       self.refuses("simulate", "cox", "--inducing", "1000000", "--out", "s.csv"))
         self.assertIn("unknown process 'hawks': did you mean 'hawkes'?", self.refuses("simulate", "hawks", "--out", "s.csv"))
         self.assertIn("there are paper-cox, cox, poisson, hawkes, neural-hawkes", self.refuses("simulate", "bogus"))
+
+    def test_files_are_checked_before_anything_is_drawn(self):
+        long = ["neural-hawkes", "--hidden", "500", "--shortest", "900", "--longest", "900", "--sequences", "100000"]  # days
+        for out in ["s.txt", "nowhere/s.csv"]:
+            self.assertIn(out, self.refuses("simulate", *long, "--out", out))
+        (self.folder / "s.windows.csv").mkdir()
+        self.assertIn("s.windows.csv: is a folder", self.refuses("simulate", *long, "--out", "s.csv"))
+        (self.folder / "t.truth.csv").mkdir()
+        for out in ["t.csv", "t.h5"]:
+            self.assertIn("t.truth.csv: is a folder", self.refuses("simulate", "paper-cox", "--out", out))
+        self.assertEqual({path.name for path in self.folder.iterdir() if path.is_file()}, set())
+
+    def test_suffixes_are_read_in_any_case(self):
+        for out in ["s.CSV", "s.H5"]:
+            self.succeeds("simulate", "hawkes", "--out", out)
+            self.assertIn("sequences", self.succeeds("info", out))
 
 
 class Compare(Case):

@@ -64,6 +64,18 @@ class Checkpoints(SameBits):
         evaluated = json.loads((self.folder / "out/evaluation.json").read_text())
         self.assertEqual(evaluated["scores"], self.result("out")["scores"])
 
+    def test_every_rank_takes_the_one_that_rank_0_sees(self):
+        """A network's file system that lags, a run that writes meanwhile: rank 1 sees a round more."""
+        self.train(1, "other/out", "--set", "federation.rounds=4")
+        for name in self.checkpoints("out"):
+            (self.folder / "other/out" / name).write_bytes((self.folder / "out" / name).read_bytes())
+        self.assertEqual(self.checkpoints("other/out")[-1], "checkpoint-000004.h5")
+        for command in [["evaluate", "out"], ["adapt", "out", "--continue", "--rounds", 1, "--out", self.folder / "on"]]:
+            result = self.start([*self.on_ranks(1, *command), ":", "-wdir", self.folder / "other", *self.on_ranks(1, *command)[1:]])
+            self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(json.loads((self.folder / "out/evaluation.json").read_text())["scores"], self.result("out")["scores"])
+        self.assertEqual(len(self.result("on")["rounds"]), 4)
+
     def test_a_copy_under_another_number(self):
         newest = self.newest("out")
         (self.folder / "out/checkpoint-000009.h5").write_bytes(newest.read_bytes())

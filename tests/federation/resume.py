@@ -115,6 +115,10 @@ class Resume(SameBits):
         self.train(1, "parts", "--set", f"federation.rounds={done - 1}")
         self.train(2, "parts", "--resume")
         self.assert_same("whole", "parts")
+        # After the best round's scores the last round's are of its own states.
+        self.assertEqual(self.start(self.on_ranks(1, "evaluate", "whole", "--state", "last")).returncode, 0)
+        last = json.loads((self.folder / "whole/evaluation.json").read_text())["scores"]["models"][0]
+        self.assertEqual({key: last[key] for key in ["headline", "plug_in"]}, self.result("whole")["last_round"])
 
 
 if __name__ == "__main__":

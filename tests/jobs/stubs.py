@@ -180,6 +180,26 @@ class Sweep(Stubs):
         self.assertIn("out/grid.txt", said.stderr)
         self.assertEqual(len(self.asked()), 4)
 
+    def task(self, number, **environment):
+        """A task of the array, which says what it would train."""
+        self.command("srun", 'echo "$*"; mkdir -p out/001; touch out/001/result.json')
+        return self.start("bash", JOBS / "sweep.sbatch", "run.toml", "out", SLURM_ARRAY_TASK_ID=str(number), **environment)
+
+    def test_a_task_trains_the_settings_of_its_line_and_none_other(self):
+        self.sweep()
+        self.assertIn("--auto-resume --set training.learning_rate=0.01 --set federation.seed=1\n", self.task(1).stdout)
+        beyond = self.task(3)
+        (self.folder / "out/grid.txt").unlink()
+        for said, number in [(beyond, 3), (self.task(1), 1)]:
+            self.assertEqual((said.returncode, said.stdout), (2, ""))
+            self.assertIn(f"sweep.sbatch: out/grid.txt has no line {number}: ", said.stderr)
+
+    def test_a_task_without_fedpps_folder_says_so(self):
+        self.sweep()
+        said = self.task(1, FEDPP_HOME="nowhere")
+        self.assertEqual((said.returncode, said.stdout), (2, ""))
+        self.assertIn("FEDPP_HOME is not fedpp's folder", said.stderr)
+
     def test_a_result_of_other_settings_is_marked(self):
         self.sweep()
         self.result("001", training={"learning_rate": 0.01}, federation={"seed": 1})

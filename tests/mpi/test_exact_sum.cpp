@@ -48,18 +48,17 @@ std::string thrown_by_add(ExactSums sums, std::size_t index, double x) {
 
 class Formats : public testing::TestWithParam<FixedPoint> {};
 
-TEST_P(Formats, sum_has_the_same_bits_in_any_order_and_partition) {
+TEST_P(Formats, sum_has_the_same_bits_in_any_order) {
   auto x = random_numbers(500, 10.0, 1);
   ExactSums whole(1, GetParam(), x.size());
   for (const double value : x) whole.add(0, value);
   std::mt19937 engine(2);
   for (int trial = 0; trial < 20; ++trial) {
     std::shuffle(x.begin(), x.end(), engine);
-    std::vector<ExactSums> parts(1 + trial, ExactSums(1, GetParam(), x.size()));
-    for (const double value : x) parts[engine() % parts.size()].add(0, value);
-    for (std::size_t p = 1; p < parts.size(); ++p) parts[0].merge(parts[p]);
-    ASSERT_TRUE(std::ranges::equal(parts[0].words(), whole.words()));
-    ASSERT_EQ(parts[0].value(0), whole.value(0));
+    ExactSums shuffled(1, GetParam(), x.size());
+    for (const double value : x) shuffled.add(0, value);
+    ASSERT_TRUE(std::ranges::equal(shuffled.words(), whole.words()));
+    ASSERT_EQ(shuffled.value(0), whole.value(0));
   }
 }
 
@@ -168,14 +167,9 @@ TEST(ExactSum, contributions_are_rounded_to_nearest) {
 
 TEST(ExactSum, intermediate_wraparound_does_not_matter) {
   // 2^62 + 2^62 wraps; the total fits again.
-  ExactSums a(1, FixedPoint::one_word(0), 1), b = a;
-  a.add(0, 0x1p62);
-  b.add(0, 0x1p62);
-  a.merge(b);
-  ExactSums c(1, FixedPoint::one_word(0), 1);
-  c.add(0, -0x1p62 - 4096);
-  a.merge(c);
-  EXPECT_EQ(a.value(0), 0x1p62 - 4096);
+  ExactSums sums(1, FixedPoint::one_word(0), 1);
+  for (const double x : {0x1p62, 0x1p62, -0x1p62 - 4096}) sums.add(0, x);
+  EXPECT_EQ(sums.value(0), 0x1p62 - 4096);
 }
 
 TEST(ExactSum, impossible_formats_are_refused) {
