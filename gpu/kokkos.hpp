@@ -29,8 +29,6 @@ using Index = std::int64_t;
 template <class T>
 using Array = Kokkos::View<T*, Memory>;  ///< device array, one-dimensional: ragged extents carry offsets
 template <class T>
-using ConstArray = Kokkos::View<const T*, Memory>;
-template <class T>
 using HostArray = Kokkos::View<T*, Kokkos::HostSpace>;
 
 using Policy = Kokkos::TeamPolicy<Exec>;

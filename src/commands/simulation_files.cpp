@@ -8,6 +8,7 @@
 
 #include "commands/action.hpp"
 #include "config/error.hpp"
+#include "federation/result_file.hpp"
 #include "io/atomic_file.hpp"
 #include "io/sequence_file.hpp"
 #include "io/suffix.hpp"
@@ -61,6 +62,7 @@ void write_truth(const std::string& file, const std::vector<data::CoxDraw>& draw
 void check_simulation_files(const SimulationFiles& files, bool truth) {
   if (!is_csv(files.out) && !io::has_suffix(files.out, ".h5"))
     throw UserError(fmt::format("--out {}: the name must end in .csv or .h5", files.out));
+  federation::refuse_what_training_keeps(files.out);
   io::check_writable(files.out);
   if (is_csv(files.out)) io::check_writable(windows_file(files.out));
   if (truth) io::check_writable(truth_file(files.out));

@@ -198,6 +198,16 @@ class Import(Case):
             seen.add(self.succeeds("info", "a.h5", env=NO_START))
         self.assertEqual(len(seen), 1)
 
+    def test_a_file_named_twice_and_what_training_keeps(self):
+        self.write("a.csv", EVENTS)
+        self.assertIn("a.csv and ./a.csv are the same file", self.refuses("import", "a.csv", "./a.csv", "--out", "a.h5"))
+        self.write("run/config.toml", "")
+        for name in ["result.h5", "checkpoint-000010.h5"]:
+            self.write(f"run/{name}", "weights")
+            for command in [["import", "a.csv"], ["simulate", "poisson"]]:
+                self.assertIn(f"run/{name}: 'fedpp train' wrote it", self.refuses(*command, "--out", f"run/{name}"))
+            self.assertEqual((self.folder / "run" / name).read_text(), "weights")
+
     def test_windows_without_events_become_sequences(self):
         self.write("a.csv", EVENTS)
         self.write("w.csv", "sequence,start,end\n0,0,12\n1,0,12\n2,0,5.75\n2,6,12\n7,0,12\n")

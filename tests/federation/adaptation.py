@@ -131,7 +131,8 @@ class NewClients(Adapting):
         self.assertEqual(self.start([FEDPP, "train", "new/config.toml", "--validate-only"]).returncode, 0)
 
     def test_refused(self):
-        self.trained(**PER_SEQUENCE)
+        self.trained(**PER_SEQUENCE, data__time_unit="hour")
+        self.refused('data.time_unit = "day"', 'were trained with "hour"', "--like", arguments=[*NEW, "--set", "data.time_unit=day"])
         self.refused("--set data.train=", "no training data", "--continue")  # the old clients' files are not the new ones'
         self.refused("model.width = 6", "checkpoint: 5", arguments=[*NEW, "--set", "model.width=6"])
         self.refused('model.mean = "linear"', 'checkpoint: "constant"', arguments=[*NEW, "--set", "model.mean=linear"])

@@ -112,17 +112,40 @@ class Checkpoints(SameBits):
         self.write("train.csv", data_set(23))
         self.refused(self.newest("out").name)
 
-    def test_altered_data(self):
-        data = (self.folder / "train.csv").read_text()
+    @staticmethod
+    def altered(data):
         line = next(row for row in data.splitlines() if row.startswith("7,"))  # its first event: the window starts earlier
         sequence, time, kind = line.split(",")
-        self.write("train.csv", data.replace(line, f"{sequence},{float(time) - 0.125},{kind}", 1))
+        return data.replace(line, f"{sequence},{float(time) - 0.125},{kind}", 1)
+
+    def test_altered_data(self):
+        self.write("train.csv", self.altered((self.folder / "train.csv").read_text()))
         self.refused("not those that", self.newest("out").name, "--accept-changes", "adapt --continue")
         evaluated = self.start(self.on_ranks(2, "evaluate", "out"))
         self.assertEqual(evaluated.returncode, 2, evaluated.stderr)
         self.assertIn("not those that", evaluated.stderr)
         self.train(2, "out", "--resume", "--accept-changes", "--set", "federation.rounds=5")
         self.assertGreater(self.result("out")["best_round"], 3, "scores of other data took part in the choice")
+
+    def test_data_that_lie_elsewhere_now(self):
+        data = (self.folder / "train.csv").read_text()
+        self.write("moved/train.csv", data)
+        (self.folder / "train.csv").unlink()
+        there = ["--set", "data.train=moved/train.csv"]
+        evaluated = self.start(self.on_ranks(2, "evaluate", "out", *there))
+        self.assertEqual(evaluated.returncode, 0, evaluated.stderr)
+        again = json.loads((self.folder / "out" / "evaluation.json").read_text())
+        self.assertEqual(again["scores"], self.result("out")["scores"])
+        told = self.train(2, "out", "--resume", "--set", "federation.rounds=5", *there).stdout
+        self.assertIn("moved/train.csv", told)
+        self.write("moved/train.csv", self.altered(data))
+        evaluated = self.start(self.on_ranks(2, "evaluate", "out", *there))
+        self.assertEqual(evaluated.returncode, 2, evaluated.stderr)
+        self.assertIn("not those that", evaluated.stderr)
+        self.write("moved/other.csv", data)  # another name is another configuration
+        evaluated = self.start(self.on_ranks(1, "evaluate", "out", "--set", "data.train=moved/other.csv"))
+        self.assertEqual(evaluated.returncode, 2)
+        self.assertIn("evaluated as it was trained", evaluated.stderr)
 
     def test_second_training_into_the_folder(self):
         before = self.contents("out")
