@@ -19,6 +19,7 @@ Needs Python 3, NumPy, Matplotlib and h5py (Debian: python3-matplotlib python3-h
 """
 
 import argparse
+import io
 import json
 import pathlib
 import sys
@@ -27,7 +28,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"
 try:
     import h5py
     import matplotlib
-    from fedpp import figures
+    from fedpp import figures, files
+    from fedpp.errors import UserError
     from fedpp.results import Run
 except ImportError as missing:
     print(f"plot.py: {missing}. On Debian and Ubuntu: apt-get install python3-matplotlib python3-h5py, then run it with /usr/bin/python3.", file=sys.stderr)
@@ -94,9 +96,11 @@ def main():
                 refuse(f"{damaged} ({type(error).__name__}: {error})")
             refuse(f"{source}: not what 'fedpp train' writes ({type(error).__name__}: {error}): write it anew with 'fedpp train --resume'")
         try:
-            figure.savefig(target, dpi=arguments.dpi)
-        except OSError as error:
-            refuse(f"{target}: cannot be written ({error.strerror or error}): make the folder writable, or copy result.json and result.h5 to one that is")
+            picture = io.BytesIO()
+            figure.savefig(picture, format="png", dpi=arguments.dpi)
+            files.write(target, picture.getvalue(), (".png",), "copy result.json and result.h5 to a folder that is writable, and has room")
+        except UserError as error:
+            refuse(error)
         figures.close(figure)
         print(f"plot.py: wrote {target}")
         written += 1

@@ -315,6 +315,19 @@ class Plot(program.Case):
         (self.folder / "out/convergence.png").mkdir()
         self.refused("out/convergence.png: cannot be written", "writable")
 
+    def test_figures_replace_figures_alone_and_whole(self):
+        self.write("out/convergence.png", "old")
+        result = self.start(["sh", "-c", f"ulimit -f 8; exec {sys.executable} {SCRIPT} out"])
+        self.assertEqual(result.returncode, 2, result.stdout)
+        self.assertIn("out/convergence.png: cannot be written (File too large): copy", result.stderr)
+        self.assertEqual((self.folder / "out/convergence.png").read_text(), "old")
+        self.assertEqual(list(self.folder.rglob("*.partial")), [])
+        (self.folder / "out/convergence.png").unlink()
+        (self.folder / "out/convergence.png").symlink_to("../data.csv")
+        self.write("data.csv", "precious")
+        self.refused("out/convergence.png: cannot be written (it is a symbolic link")
+        self.assertEqual((self.folder / "data.csv").read_text(), "precious")
+
     def test_missing_run(self):
         (self.folder / "out/result.json").unlink()
         self.refused("out/result.json does not exist")

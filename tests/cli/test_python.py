@@ -111,6 +111,47 @@ class Finished(program.Case):
         self.report("out", "--out", "again.html")
         self.assertTrue((self.folder / "again.html").exists())
 
+    def test_a_page_replaces_pages_alone(self):
+        self.train()
+        self.write("data.csv", "precious")
+        self.write("elsewhere/page.html", "precious")
+        (self.folder / "link.html").symlink_to("data.csv")
+        (self.folder / "folder.html").mkdir()
+        os.mkfifo(self.folder / "pipe.html")
+        before = self.contents()
+        self.assertLessEqual({"out/" + name for name in ["config.toml", "result.json", "result.h5", "status.jsonl", "train.log", "checkpoint-000003.h5"]}, set(before))
+        for name in [*before, "link.html", "folder.html", "pipe.html", "new", "nowhere/page.html", "/dev/null"]:
+            if name != "elsewhere/page.html":
+                told = self.report("out", "--out", name, code=2)
+                self.assertTrue(told.startswith(f"fedpp report: {name}: "), told)
+                self.assertRegex(told, "must end in .html|name another page with --out")
+        self.assertEqual(self.contents(), before)
+        self.report("out", "--out", "elsewhere/page.html")
+        self.report("out", "--out", "new.HTM")
+        self.assertEqual(set(self.contents()) - set(before), {"new.HTM"})
+        for name in ["elsewhere/page.html", "new.HTM"]:
+            self.assertTrue((self.folder / name).read_text().endswith("</html>\n"))
+            self.assertEqual((self.folder / name).stat().st_mode & 0o777, (self.folder / "data.csv").stat().st_mode & 0o777)
+        (self.folder / "out/report.html").symlink_to("../data.csv")
+        self.assertIn("out/report.html: cannot be written (it is a symbolic link", self.report("out", code=2))
+        self.assertEqual((self.folder / "data.csv").read_text(), "precious")
+
+    def contents(self):
+        """{name: bytes} of every file below; links are none."""
+        return {str(path.relative_to(self.folder)): path.read_bytes() for path in self.folder.rglob("*") if path.is_file() and not path.is_symlink()}
+
+    def test_a_full_disk_leaves_no_half_page(self):
+        self.train()
+        report = f"PYTHONPATH={SOURCE}/python {sys.executable} -m fedpp.report out"
+        for old in (None, "old"):
+            if old:
+                self.write("out/report.html", old)
+            before = self.contents()
+            result = self.start(["sh", "-c", f"ulimit -f 8; exec env {report}"])
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn("out/report.html: cannot be written (File too large): name another page with --out", result.stderr)
+            self.assertEqual(self.contents(), before)
+
     def test_the_page_shows_forecasts_once_there_are_some(self):
         self.train()
         self.report("out")
