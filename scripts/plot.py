@@ -20,7 +20,6 @@ Needs Python 3, NumPy, Matplotlib and h5py (Debian: python3-matplotlib python3-h
 
 import argparse
 import io
-import json
 import pathlib
 import sys
 
@@ -30,7 +29,7 @@ try:
     import matplotlib
     from fedpp import figures, files
     from fedpp.errors import UserError
-    from fedpp.results import Run
+    from fedpp.results import AGAIN, Run, read_json
 except ImportError as missing:
     print(f"plot.py: {missing}. On Debian and Ubuntu: apt-get install python3-matplotlib python3-h5py, then run it with /usr/bin/python3.", file=sys.stderr)
     sys.exit(2)
@@ -62,19 +61,17 @@ def main():
         drawn = {"prediction": figures.intensities, "next_events": lambda result, _: figures.next_events(result, table_of_next_events(arguments.directory))}
     if arguments.before is not None:
         try:
-            before = json.loads((arguments.before / "result.json").read_text(encoding="utf-8"))
-        except (json.JSONDecodeError, OSError, UnicodeDecodeError) as error:
-            refuse(f"--before {arguments.before}: its result.json cannot be read ({error})")
+            before = read_json(arguments.before / "result.json", "name the folder of a finished run")
+        except UserError as error:
+            refuse(f"--before {error}")
         drawn["gains"] = lambda result, _: figures.gains(result, before, arguments.before.resolve().name)
     source = arguments.directory / "result.json"
     if not source.is_file():
         refuse(f"{source} does not exist: give the output directory of a finished 'fedpp train'")
     try:
-        result = json.loads(source.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        refuse(f"{source}, line {error.lineno}: not valid JSON ({error.msg}): write it anew with 'fedpp train --resume'")
-    except (OSError, UnicodeDecodeError) as error:
-        refuse(f"{source}: cannot be read ({error})")
+        result = read_json(source, AGAIN)
+    except UserError as error:
+        refuse(error)
     arrays = arguments.directory / ("prediction.h5" if arguments.prediction else "result.h5")
     writer = "fedpp predict" if arguments.prediction else "fedpp train --resume"
     damaged = f"{arrays}: not readable as fedpp's HDF5 file: write it anew with '{writer}', or delete it for the other figures"
@@ -90,11 +87,13 @@ def main():
         except figures.Missing as missing:
             print(f"plot.py: {target.name} skipped: {missing}.")
             continue
+        except UserError as error:
+            refuse(error)
         except (AttributeError, IndexError, KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
             # Figures of the curves read from result.h5 alone; scores and convergence from result.json.
             if name in ("intensities", "calibration", "prediction"):
                 refuse(f"{damaged} ({type(error).__name__}: {error})")
-            refuse(f"{source}: not what 'fedpp train' writes ({type(error).__name__}: {error}): write it anew with 'fedpp train --resume'")
+            refuse(f"{source}: not what 'fedpp train' writes ({type(error).__name__}: {error}): {AGAIN}")
         try:
             picture = io.BytesIO()
             figure.savefig(picture, format="png", dpi=arguments.dpi)

@@ -191,17 +191,16 @@ def main():
     parser.add_argument("--out", metavar="FILE", type=pathlib.Path, help="the page (.html; default: DIR/report.html)")
     arguments = parser.parse_args()
     try:
-        import h5py
         import matplotlib
 
         from . import figures
-        from .results import Run
+        from .results import AGAIN, Run, open_arrays
     except ImportError as missing:
         refuse(f"{missing}. On Debian and Ubuntu: apt-get install python3-matplotlib python3-h5py; FEDPP_PYTHON names another Python")
     matplotlib.use("Agg")  # no display
     try:
         run = Run(arguments.directory)
-    except (OSError, ValueError) as error:
+    except (OSError, UserError) as error:
         refuse(error)
     if not run.finished and not run.records:
         refuse(f"{arguments.directory} holds neither result.json nor status.jsonl: name a folder that 'fedpp train' writes to")
@@ -212,9 +211,9 @@ def main():
         refuse(error)
     arrays = arguments.directory / "result.h5"
     try:
-        h5 = h5py.File(arrays, "r") if run.finished and arrays.is_file() else None
-    except OSError as error:
-        refuse(f"{arrays}: cannot be read ({error}): write it anew with 'fedpp train --resume'")
+        h5 = open_arrays(arrays, AGAIN) if run.finished and arrays.is_file() else None
+    except UserError as error:
+        refuse(error)
 
     def draw(key):
         """The figure as markup, and how to read it."""
@@ -228,6 +227,8 @@ def main():
 
     try:
         text = page(run, [(key, lambda key=key: draw(key)) for key in [*figures.ALL, "next_events"]])
+    except UserError as error:
+        refuse(error)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         refuse(f"{arguments.directory}: its results are not what 'fedpp train' and 'fedpp predict' write ({type(error).__name__}: {error})")
     try:

@@ -271,7 +271,42 @@ class Finished(program.Case):
         self.assertIn("holds neither result.json nor status.jsonl", self.report("empty", code=2))
         self.assertIn("nopython", self.report("empty", code=2, FEDPP_PYTHON="nopython"))
         self.write("half/result.json", '{"rounds": [')
-        self.report("half", code=2)
+        self.assertRegex(self.report("half", code=2), "half/result.json, line 1: not valid JSON .*'fedpp train --resume'")
+
+    def refused(self, read, *words):
+        """One line that names the file and the remedy."""
+        with self.assertRaises(fedpp.UserError) as refusal:
+            read()
+        self.assertNotIn("\n", str(refusal.exception))
+        for word in words:
+            self.assertIn(word, str(refusal.exception))
+
+    def test_what_a_run_lacks_and_what_is_damaged_is_named_with_the_remedy(self):
+        self.write("out/status.jsonl", '{"event": "round"}\n{"event": "round", "round": 1}\n')
+        run = fedpp.Run(self.folder / "out")
+        self.assertEqual(run.rounds["round"].tolist(), [1])
+        for read, what in [(run.scores, "scores"), (lambda: run.theta, "theta")]:
+            self.refused(read, "out/result.json is not there", f"no {what} yet", "--resume")
+        for content, fault in [(b'{"rounds": [', "line 1: not valid JSON"), (b"[]", "holds no JSON object"), (b"\xff", "cannot be read")]:
+            (self.folder / "out/result.json").write_bytes(content)
+            self.refused(lambda: fedpp.Run(self.folder / "out"), "out/result.json", fault, "write it anew with 'fedpp train --resume'")
+            told = [self.report("out", code=2), self.start([sys.executable, SOURCE / "scripts/plot.py", "out"]).stderr]
+            for text in told:
+                self.assertRegex(text, f"out/result.json.*{fault}.*--resume")
+                self.assertEqual(text.count("\n"), 1, text)
+        self.write("out/result.json", json.dumps({"rounds": [], "scores": [{"protocol": "chronological", "models": []}, {"protocol": "future", "models": []}]}))
+        run = fedpp.Run(self.folder / "out")
+        self.refused(run.scores, "chronological, future", "name one")
+        self.assertEqual(run.scores(run.result["scores"][0]), {})
+        self.refused(lambda: run.theta, "out/result.json: holds no theta", "--resume")
+        for name, read, command in [("evaluation.json", lambda: run.evaluation, "fedpp evaluate"), ("next_events.csv", lambda: run.next_events, "fedpp predict --next-events"),
+                                    ("result.h5", lambda: run.curves(0), "fedpp train --resume"), ("prediction.h5", lambda: run.curves(0, "prediction.h5"), "fedpp predict"),
+                                    ("checkpoint-000001.h5", lambda: fedpp.Checkpoint(run.checkpoints()[0]), "fedpp checkpoint verify")]:
+            for content in ["", "client,q50\nx,y\n"]:
+                self.write("out/" + name, content)
+                self.refused(read, f"out/{name}", f"'{command}'")
+        (self.folder / "out/result.h5").unlink()
+        self.assertRegex(self.report("out", code=2), "out/next_events.csv: not a table .*'fedpp predict --next-events'")
 
     def test_installed(self):
         prefix = self.folder / "prefix"
