@@ -306,7 +306,7 @@ class Finished(program.Case):
                 self.write("out/" + name, content)
                 self.refused(read, f"out/{name}", f"'{command}'")
         (self.folder / "out/result.h5").unlink()
-        self.assertRegex(self.report("out", code=2), "out/next_events.csv: not a table .*'fedpp predict --next-events'")
+        self.assertRegex(self.report("out", code=2), "^fedpp report: out/next_events.csv: not a table .*'fedpp predict --next-events'")
 
     def test_installed(self):
         prefix = self.folder / "prefix"
