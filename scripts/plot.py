@@ -56,6 +56,8 @@ def main():
     parser.add_argument("--prediction", action="store_true", help="draw what 'fedpp predict DIR' wrote instead: prediction.png, next_events.png")
     arguments = parser.parse_args()
     matplotlib.use("Agg")  # no display
+    if sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")  # the folder's name may be any bytes
     drawn = dict(figures.ALL)
     if arguments.prediction:
         drawn = {"prediction": figures.intensities, "next_events": lambda result, _: figures.next_events(result, table_of_next_events(arguments.directory))}

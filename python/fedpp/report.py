@@ -198,6 +198,8 @@ def main():
     except ImportError as missing:
         refuse(f"{missing}. On Debian and Ubuntu: apt-get install python3-matplotlib python3-h5py; FEDPP_PYTHON names another Python")
     matplotlib.use("Agg")  # no display
+    if sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")  # the folder's name may be any bytes
     try:
         run = Run(arguments.directory)
     except (OSError, UserError) as error:

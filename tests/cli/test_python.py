@@ -264,6 +264,19 @@ class Finished(program.Case):
         self.assertIn("client 0 Süd", page)
         plotted = self.start([sys.executable, SOURCE / "scripts/plot.py", "größe", "--dpi", "40"], env=locale)
         self.assertEqual(plotted.returncode, 0, plotted.stderr)
+        for command in (["-m", "fedpp.report", "größe"], [SOURCE / "scripts/plot.py", "größe", "--dpi", "40"]):
+            ascii_alone = self.start([sys.executable, *command], env={"PYTHONIOENCODING": "ascii", "PYTHONPATH": SOURCE / "python"})
+            self.assertEqual((ascii_alone.returncode, ascii_alone.stderr), (0, ""))
+            self.assertIn(r"gr\xf6\xdfe/", ascii_alone.stdout)
+
+    def test_checks_and_examples_take_no_locale(self):
+        locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": SOURCE / "validation"}
+        shown = self.start([sys.executable, "-c", "import running; print(running.mean_sd([1, 2]))"], env=locale)
+        self.assertEqual((shown.stdout, shown.stderr), ("1.500\\xb10.707\n", ""))
+        (self.folder / "trips.csv").write_bytes("pickup,pickup_zone,pickup_borough\n2019-03-01 08:00:00,Müllplatz,Queens\n".encode())
+        prepared = self.start([sys.executable, SOURCE / "examples/nyc-taxi/prepare.py", "trips.csv"], env=locale)
+        self.assertEqual((prepared.returncode, prepared.stderr), (0, ""))
+        self.assertIn("| 18 | Queens | 1 |", prepared.stdout)
 
     def test_refusals(self):
         (self.folder / "empty").mkdir()
