@@ -19,7 +19,7 @@ Needs Python 3, NumPy, Matplotlib and h5py (Debian: python3-matplotlib python3-h
 """
 
 import argparse
-import json
+import io
 import pathlib
 import sys
 
@@ -27,8 +27,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"
 try:
     import h5py
     import matplotlib
-    from fedpp import figures
-    from fedpp.results import Run
+    from fedpp import figures, files
+    from fedpp.errors import UserError
+    from fedpp.results import AGAIN, Run, read_json
 except ImportError as missing:
     print(f"plot.py: {missing}. On Debian and Ubuntu: apt-get install python3-matplotlib python3-h5py, then run it with /usr/bin/python3.", file=sys.stderr)
     sys.exit(2)
@@ -55,24 +56,24 @@ def main():
     parser.add_argument("--prediction", action="store_true", help="draw what 'fedpp predict DIR' wrote instead: prediction.png, next_events.png")
     arguments = parser.parse_args()
     matplotlib.use("Agg")  # no display
+    if sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")  # the folder's name may be any bytes
     drawn = dict(figures.ALL)
     if arguments.prediction:
         drawn = {"prediction": figures.intensities, "next_events": lambda result, _: figures.next_events(result, table_of_next_events(arguments.directory))}
     if arguments.before is not None:
         try:
-            before = json.loads((arguments.before / "result.json").read_text(encoding="utf-8"))
-        except (json.JSONDecodeError, OSError, UnicodeDecodeError) as error:
-            refuse(f"--before {arguments.before}: its result.json cannot be read ({error})")
+            before = read_json(arguments.before / "result.json", "name the folder of a finished run")
+        except UserError as error:
+            refuse(f"--before {error}")
         drawn["gains"] = lambda result, _: figures.gains(result, before, arguments.before.resolve().name)
     source = arguments.directory / "result.json"
     if not source.is_file():
         refuse(f"{source} does not exist: give the output directory of a finished 'fedpp train'")
     try:
-        result = json.loads(source.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        refuse(f"{source}, line {error.lineno}: not valid JSON ({error.msg}): write it anew with 'fedpp train --resume'")
-    except (OSError, UnicodeDecodeError) as error:
-        refuse(f"{source}: cannot be read ({error})")
+        result = read_json(source, AGAIN)
+    except UserError as error:
+        refuse(error)
     arrays = arguments.directory / ("prediction.h5" if arguments.prediction else "result.h5")
     writer = "fedpp predict" if arguments.prediction else "fedpp train --resume"
     damaged = f"{arrays}: not readable as fedpp's HDF5 file: write it anew with '{writer}', or delete it for the other figures"
@@ -88,15 +89,19 @@ def main():
         except figures.Missing as missing:
             print(f"plot.py: {target.name} skipped: {missing}.")
             continue
+        except UserError as error:
+            refuse(error)
         except (AttributeError, IndexError, KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
             # Figures of the curves read from result.h5 alone; scores and convergence from result.json.
             if name in ("intensities", "calibration", "prediction"):
                 refuse(f"{damaged} ({type(error).__name__}: {error})")
-            refuse(f"{source}: not what 'fedpp train' writes ({type(error).__name__}: {error}): write it anew with 'fedpp train --resume'")
+            refuse(f"{source}: not what 'fedpp train' writes ({type(error).__name__}: {error}): {AGAIN}")
         try:
-            figure.savefig(target, dpi=arguments.dpi)
-        except OSError as error:
-            refuse(f"{target}: cannot be written ({error.strerror or error}): make the folder writable, or copy result.json and result.h5 to one that is")
+            picture = io.BytesIO()
+            figure.savefig(picture, format="png", dpi=arguments.dpi)
+            files.write(target, picture.getvalue(), (".png",), "copy result.json and result.h5 to a folder that is writable, and has room")
+        except UserError as error:
+            refuse(error)
         figures.close(figure)
         print(f"plot.py: wrote {target}")
         written += 1

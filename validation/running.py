@@ -1,5 +1,6 @@
 """What the checks here share: where the program, the data and the results are, and one training run."""
 import argparse
+import io
 import json
 import math
 import os
@@ -11,6 +12,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = pathlib.Path(os.environ.get("FEDPP_SHARED", ROOT / ".." / "shared")).resolve() / "data"
+
+if isinstance(sys.stdout, io.TextIOWrapper):
+    sys.stdout.reconfigure(errors="backslashreplace")  # the tables' ± on a terminal of ASCII
 
 
 def arguments(description, positional=None, **more):

@@ -51,7 +51,7 @@ def main():
     kind = {zone: number for number, (_, zones) in enumerate(NEIGHBOURHOODS) for zone in zones}
     days = collections.defaultdict(list)
     dropped = 0
-    with open(sys.argv[1], newline="") as table:
+    with open(sys.argv[1], newline="", encoding="utf-8") as table:
         for trip in csv.DictReader(table):
             time = datetime.datetime.fromisoformat(trip["pickup"])
             number = kind.get(trip["pickup_zone"], kind.get(trip["pickup_borough"]))

@@ -8,13 +8,15 @@
     state.theta.mean, state.client(3).weights.sd
     fedpp.figures.convergence(run.result, None).savefig("convergence.png")
 
+What is not there or damaged raises fedpp.UserError, FileNotFoundError or LookupError, whose text names the file and the remedy.
 Runs and checkpoints need NumPy and h5py, figures and the report (python3 -m fedpp.report DIR) Matplotlib.
 """
 
 from .checkpoints import Checkpoint, Gaussian
+from .errors import UserError
 from .results import Run
 
-__all__ = ["Run", "Checkpoint", "Gaussian", "figures", "report"]
+__all__ = ["Run", "Checkpoint", "Gaussian", "UserError", "figures", "report"]
 
 
 def __getattr__(name):

@@ -3,8 +3,9 @@
 import dataclasses
 import json
 
-import h5py
 import numpy as np
+
+from .results import open_arrays
 
 
 @dataclasses.dataclass
@@ -32,7 +33,7 @@ class Client:
 class Checkpoint:
     def __init__(self, path):
         self.path = path
-        with h5py.File(path, "r") as file:
+        with self._open() as file:
             self.attributes = dict(file.attrs)
             self.theta = self._gaussian(file, "theta")
             self.best_theta = self._gaussian(file, "best_theta") if "best_theta_mean" in file else None
@@ -40,13 +41,16 @@ class Checkpoint:
             self.rounds = json.loads(file["rounds"][()])
             self.clients = int(file.attrs["clients"])
 
+    def _open(self):
+        return open_arrays(self.path, "'fedpp checkpoint verify' says whether it is whole; 'fedpp train --resume' goes on from the newest that is")
+
     @staticmethod
     def _gaussian(group, name):
         return Gaussian(group[f"{name}_mean"][()], group[f"{name}_sd"][()])
 
     def client(self, number, state="last"):
         """The state after the last round, or after the `best` one by validation."""
-        with h5py.File(self.path, "r") as file:
+        with self._open() as file:
             holder = file[f"clients/{number:06d}"]
             group = holder[state]
             return Client(self._gaussian(group, "weights") if group.attrs["started"] else None, float(group["rate"][()]),

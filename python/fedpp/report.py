@@ -15,9 +15,13 @@ import pathlib
 import re
 import sys
 
+from . import files
 from .captions import caption, title
+from .errors import UserError
 from .scores import clients_above, headline_without, hostile_clients
 
+SUFFIXES = (".html", ".htm")
+ELSEWHERE = "name another page with --out"
 LARGEST_SVG = 600_000  # bytes; above it (thousands of events as ticks) the figure goes in as PNG
 
 STYLE = """
@@ -184,28 +188,34 @@ def refuse(text):
 def main():
     parser = argparse.ArgumentParser(prog="fedpp report", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", metavar="DIR", type=pathlib.Path, help="folder that 'fedpp train' writes to")
-    parser.add_argument("--out", metavar="FILE", type=pathlib.Path, help="the page (default: DIR/report.html)")
+    parser.add_argument("--out", metavar="FILE", type=pathlib.Path, help="the page (.html; default: DIR/report.html)")
     arguments = parser.parse_args()
     try:
-        import h5py
         import matplotlib
 
         from . import figures
-        from .results import Run
+        from .results import AGAIN, Run, open_arrays
     except ImportError as missing:
         refuse(f"{missing}. On Debian and Ubuntu: apt-get install python3-matplotlib python3-h5py; FEDPP_PYTHON names another Python")
     matplotlib.use("Agg")  # no display
+    if sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")  # the folder's name may be any bytes
     try:
         run = Run(arguments.directory)
-    except (OSError, ValueError) as error:
+    except (OSError, UserError) as error:
         refuse(error)
     if not run.finished and not run.records:
         refuse(f"{arguments.directory} holds neither result.json nor status.jsonl: name a folder that 'fedpp train' writes to")
+    target = arguments.out or arguments.directory / "report.html"
+    try:
+        files.check_writable(target, SUFFIXES, ELSEWHERE)
+    except UserError as error:
+        refuse(error)
     arrays = arguments.directory / "result.h5"
     try:
-        h5 = h5py.File(arrays, "r") if run.finished and arrays.is_file() else None
-    except OSError as error:
-        refuse(f"{arrays}: cannot be read ({error}): write it anew with 'fedpp train --resume'")
+        h5 = open_arrays(arrays, AGAIN) if run.finished and arrays.is_file() else None
+    except UserError as error:
+        refuse(error)
 
     def draw(key):
         """The figure as markup, and how to read it."""
@@ -217,15 +227,16 @@ def main():
         figures.close(figure)
         return drawn, caption(key, run.result, h5)
 
-    target = arguments.out or arguments.directory / "report.html"
     try:
         text = page(run, [(key, lambda key=key: draw(key)) for key in [*figures.ALL, "next_events"]])
+    except UserError as error:
+        refuse(error)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         refuse(f"{arguments.directory}: its results are not what 'fedpp train' and 'fedpp predict' write ({type(error).__name__}: {error})")
     try:
-        target.write_text(text, encoding="utf-8", errors="surrogateescape")  # the folder's name may be any bytes
-    except OSError as error:
-        refuse(f"{target}: cannot be written ({error.strerror or error}): choose another with --out")
+        files.write(target, text.encode("utf-8", "surrogateescape"), SUFFIXES, ELSEWHERE)  # the folder's name may be any bytes
+    except UserError as error:
+        refuse(error)
     print(f"Report: {target}")
     return 0
 

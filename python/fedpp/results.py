@@ -8,10 +8,37 @@ import pathlib
 import h5py
 import numpy as np
 
+from .errors import UserError
+
+AGAIN = "write it anew with 'fedpp train --resume'"
+
 
 def number(value):
     """JSON's null is a number that was not finite or not computed."""
     return math.nan if value is None else value
+
+
+def read_json(path, remedy):
+    """The object in a JSON file."""
+    try:
+        value = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise UserError(f"{path}, line {error.lineno}: not valid JSON ({error.msg}): {remedy}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error}): {remedy}") from None
+    if not isinstance(value, dict):
+        raise UserError(f"{path}: holds no JSON object, as fedpp writes there: {remedy}")
+    return value
+
+
+def open_arrays(path, remedy):
+    """An HDF5 file, to read."""
+    try:
+        return h5py.File(path, "r")
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path} is not there") from None
+    except OSError as error:
+        raise UserError(f"{path}: not readable as fedpp's HDF5 file ({error}): {remedy}") from None
 
 
 def read_json_lines(path):
@@ -28,12 +55,15 @@ def read_json_lines(path):
     return objects
 
 
-def read_table(path):
+def read_table(path, remedy):
     """{column: array} of a table: numbers and counters are integers, names text, dates datetime64 (NaT where the cell is empty)."""
-    with open(path, newline="", encoding="utf-8") as file:
-        head, *rows = csv.reader(file)
     kinds = {**dict.fromkeys(("client", "file", "sequence", "future", "futures"), np.int64), "client_name": str, "sequence_name": str, "expected_date": "datetime64[s]"}
-    return {name: np.array([row[k] for row in rows]).astype(kinds.get(name, float)) for k, name in enumerate(head)}
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            head, *rows = csv.reader(file)
+        return {name: np.array([row[k] for row in rows]).astype(kinds.get(name, float)) for k, name in enumerate(head)}
+    except (OSError, ValueError, IndexError, csv.Error) as error:
+        raise UserError(f"{path}: not a table as fedpp writes it ({error}): {remedy}") from None
 
 
 class Run:
@@ -47,13 +77,13 @@ class Run:
         source = self.directory / "result.json"
         self.finished = source.is_file()
         if self.finished:
-            self.result = json.loads(source.read_text(encoding="utf-8"))
+            self.result = read_json(source, AGAIN)
         else:  # what the rounds so far have said
             rounds = {}
             for record in self.records:
                 if record.get("event") == "start":
                     rounds = {k: v for k, v in rounds.items() if k <= record.get("done", 0)}
-                elif record.get("event") == "round":
+                elif record.get("event") == "round" and "round" in record:
                     rounds[record["round"]] = record
             self.result = {"rounds": [rounds[k] for k in sorted(rounds)]}
             if rounds:
@@ -73,18 +103,22 @@ class Run:
     @property
     def theta(self):
         """(mean, sd) of the global distribution after the last round, [P] each."""
-        return np.array(self.result["theta"]["mean"]), np.array(self.result["theta"]["sd"])
+        theta = self._results("theta")
+        return np.array(theta["mean"]), np.array(theta["sd"])
 
     def scores(self, protocol_table=None):
         """{model: (headline per event over all clients, array of the clients' headlines in their order)}"""
-        table = protocol_table or self.result["scores"]
+        table = protocol_table or self._results("scores")
+        if isinstance(table, list):
+            names = ", ".join(str(t.get("protocol")) for t in table)
+            raise UserError(f"{self.directory / 'result.json'}: holds a table of scores a protocol ({names}): name one, as scores(run.result[\"scores\"][0])")
         return {m["name"]: (number(m["headline"]), np.array([number(c["headline"]) for c in m["per_client"]])) for m in table["models"]}
 
     def curves(self, client, source="result.h5"):
         """{name: array} of a client's posterior intensity in a file of the folder ("prediction.h5": of 'fedpp predict'); attributes
         under their own names."""
         path = self._written(source, "fedpp predict" if source != "result.h5" else "fedpp train")
-        with h5py.File(path, "r") as file:
+        with open_arrays(path, AGAIN if source == "result.h5" else "write it anew with 'fedpp predict'") as file:
             curves = file["curves"] if "curves" in file else {}
             name = f"client_{client:06d}"
             if name not in curves:
@@ -96,22 +130,33 @@ class Run:
     @property
     def evaluation(self):
         """What 'fedpp evaluate' wrote: scores, calibration, state."""
-        return json.loads(self._written("evaluation.json", "fedpp evaluate").read_text(encoding="utf-8"))
+        return read_json(self._written("evaluation.json", "fedpp evaluate"), "write it anew with 'fedpp evaluate'")
 
     @property
     def next_events(self):
         """{column: array over the sequences} of 'fedpp predict --next-events'."""
-        return read_table(self._written("next_events.csv", "fedpp predict --next-events"))
+        return self._table("next_events.csv", "fedpp predict --next-events")
 
     @property
     def futures(self):
         """{column: array over the drawn events} of 'fedpp predict --futures'."""
-        return read_table(self._written("futures.csv", "fedpp predict --futures"))
+        return self._table("futures.csv", "fedpp predict --futures")
 
     @property
     def futures_summary(self):
         """{column: array over the sequences} of 'fedpp predict --futures': how many events their futures have."""
-        return read_table(self._written("futures_summary.csv", "fedpp predict --futures"))
+        return self._table("futures_summary.csv", "fedpp predict --futures")
+
+    def _results(self, key):
+        """What only a finished run has."""
+        if key not in self.result:
+            path = self.directory / "result.json"
+            raise UserError(f"{path}: holds no {key}, as 'fedpp train' writes there: {AGAIN}" if self.finished else
+                            f"{path} is not there, so that the run has no {key} yet: it is going on, or it was stopped and 'fedpp train --resume' finishes it")
+        return self.result[key]
+
+    def _table(self, name, command):
+        return read_table(self._written(name, command), f"write it anew with '{command}'")
 
     def _written(self, name, command):
         path = self.directory / name

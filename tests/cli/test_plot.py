@@ -8,6 +8,8 @@ import unittest
 import h5py
 import matplotlib
 import numpy as np
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.ttGlyphPen import TTGlyphPen
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import program
@@ -142,6 +144,42 @@ class Plot(program.Case):
         table.update(client=np.array([0, 1]), sequence=np.array([5, 6]), sequence_name=np.array(["p7", "p9"]))
         figure = self.drawn(figures.next_events(names, table))
         self.assertEqual(figure.axes[0].get_yticklabels()[0].get_text(), "0 north / p7")
+
+    def font(self, name, characters):
+        """A font file with squares for these characters."""
+        builder = FontBuilder(1000, isTTF=True)
+        glyphs = [".notdef", *(f"uni{ord(c):04X}" for c in characters)]
+        pen = TTGlyphPen(None)
+        for k, point in enumerate([(0, 0), (0, 800), (800, 800), (800, 0)]):
+            (pen.lineTo if k else pen.moveTo)(point)
+        pen.closePath()
+        square = pen.glyph()
+        builder.setupGlyphOrder(glyphs)
+        builder.setupCharacterMap({ord(c): glyph for c, glyph in zip(characters, glyphs[1:])})
+        builder.setupGlyf({glyph: square for glyph in glyphs})
+        builder.setupHorizontalMetrics({glyph: (1000, 0) for glyph in glyphs})
+        builder.setupHorizontalHeader(ascent=800, descent=-200)
+        builder.setupNameTable({"familyName": name, "styleName": "Regular"})
+        builder.setupOS2()
+        builder.setupPost()
+        path = self.folder / "data/fonts/installed.ttf"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        builder.save(path)
+
+    def test_names_in_other_scripts_take_a_font_that_has_them_or_say_so_once(self):
+        self.write("out/result.json", json.dumps(self.scored(names={"clients": ["北京 \U0010fffd $x$", "Süd", "北", "京"]})))  # U+10FFFD is in no font
+        code = ("import json; from fedpp import figures; from fedpp.figures import fonts; fonts.FAMILIES = ('Only Here',)\nfor k in range(2):\n"
+                "    figure = figures.scores(json.load(open('out/result.json')), None); figure.savefig('scores.svg')\n"
+                "print(ascii([label.get_text() for label in figure.axes[0].get_yticklabels()]))")
+        environment = {"MPLCONFIGDIR": self.folder / "settings", "XDG_DATA_HOME": self.folder / "data", "PYTHONPATH": pathlib.Path(figures.__file__).parents[2]}
+        without = self.start([sys.executable, "-c", code], env=environment)
+        self.assertEqual(without.stdout, ascii(["3 �", "2 �", "1 Süd", r"0 �� � \$x\$"]) + "\n", without.stderr)
+        self.assertRegex(without.stderr, r"^(Matplotlib .*\n)?fedpp: .*fonts-noto-cjk.*\n$")
+        self.font("Only Here", "北京")  # after Matplotlib has written its list of fonts
+        installed = self.start([sys.executable, "-c", code], env=environment)
+        self.assertEqual(installed.stdout, ascii(["3 京", "2 北", "1 Süd", r"0 北京 � \$x\$"]) + "\n", installed.stderr)
+        self.assertEqual(installed.stderr, "")
+        self.assertTrue('-5317"' in (self.folder / "scores.svg").read_text(), "no glyph of U+5317")
 
     def scored(self, **more):
         """A result of four clients, two of which a simulated attack made hostile."""
@@ -314,6 +352,19 @@ class Plot(program.Case):
     def test_unwritable_figure(self):
         (self.folder / "out/convergence.png").mkdir()
         self.refused("out/convergence.png: cannot be written", "writable")
+
+    def test_figures_replace_figures_alone_and_whole(self):
+        self.write("out/convergence.png", "old")
+        result = self.start(["sh", "-c", f"ulimit -f 8; exec {sys.executable} {SCRIPT} out"])
+        self.assertEqual(result.returncode, 2, result.stdout)
+        self.assertIn("out/convergence.png: cannot be written (File too large): copy", result.stderr)
+        self.assertEqual((self.folder / "out/convergence.png").read_text(), "old")
+        self.assertEqual(list(self.folder.rglob("*.partial")), [])
+        (self.folder / "out/convergence.png").unlink()
+        (self.folder / "out/convergence.png").symlink_to("../data.csv")
+        self.write("data.csv", "precious")
+        self.refused("out/convergence.png: cannot be written (it is a symbolic link")
+        self.assertEqual((self.folder / "data.csv").read_text(), "precious")
 
     def test_missing_run(self):
         (self.folder / "out/result.json").unlink()

@@ -111,6 +111,47 @@ class Finished(program.Case):
         self.report("out", "--out", "again.html")
         self.assertTrue((self.folder / "again.html").exists())
 
+    def test_a_page_replaces_pages_alone(self):
+        self.train()
+        self.write("data.csv", "precious")
+        self.write("elsewhere/page.html", "precious")
+        (self.folder / "link.html").symlink_to("data.csv")
+        (self.folder / "folder.html").mkdir()
+        os.mkfifo(self.folder / "pipe.html")
+        before = self.contents()
+        self.assertLessEqual({"out/" + name for name in ["config.toml", "result.json", "result.h5", "status.jsonl", "train.log", "checkpoint-000003.h5"]}, set(before))
+        for name in [*before, "link.html", "folder.html", "pipe.html", "new", "nowhere/page.html", "/dev/null"]:
+            if name != "elsewhere/page.html":
+                told = self.report("out", "--out", name, code=2)
+                self.assertTrue(told.startswith(f"fedpp report: {name}: "), told)
+                self.assertRegex(told, "must end in .html|name another page with --out")
+        self.assertEqual(self.contents(), before)
+        self.report("out", "--out", "elsewhere/page.html")
+        self.report("out", "--out", "new.HTM")
+        self.assertEqual(set(self.contents()) - set(before), {"new.HTM"})
+        for name in ["elsewhere/page.html", "new.HTM"]:
+            self.assertTrue((self.folder / name).read_text().endswith("</html>\n"))
+            self.assertEqual((self.folder / name).stat().st_mode & 0o777, (self.folder / "data.csv").stat().st_mode & 0o777)
+        (self.folder / "out/report.html").symlink_to("../data.csv")
+        self.assertIn("out/report.html: cannot be written (it is a symbolic link", self.report("out", code=2))
+        self.assertEqual((self.folder / "data.csv").read_text(), "precious")
+
+    def contents(self):
+        """{name: bytes} of every file below; links are none."""
+        return {str(path.relative_to(self.folder)): path.read_bytes() for path in self.folder.rglob("*") if path.is_file() and not path.is_symlink()}
+
+    def test_a_full_disk_leaves_no_half_page(self):
+        self.train()
+        report = f"PYTHONPATH={SOURCE}/python {sys.executable} -m fedpp.report out"
+        for old in (None, "old"):
+            if old:
+                self.write("out/report.html", old)
+            before = self.contents()
+            result = self.start(["sh", "-c", f"ulimit -f 8; exec env {report}"])
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn("out/report.html: cannot be written (File too large): name another page with --out", result.stderr)
+            self.assertEqual(self.contents(), before)
+
     def test_the_page_shows_forecasts_once_there_are_some(self):
         self.train()
         self.report("out")
@@ -223,6 +264,19 @@ class Finished(program.Case):
         self.assertIn("client 0 Süd", page)
         plotted = self.start([sys.executable, SOURCE / "scripts/plot.py", "größe", "--dpi", "40"], env=locale)
         self.assertEqual(plotted.returncode, 0, plotted.stderr)
+        for command in (["-m", "fedpp.report", "größe"], [SOURCE / "scripts/plot.py", "größe", "--dpi", "40"]):
+            ascii_alone = self.start([sys.executable, *command], env={"PYTHONIOENCODING": "ascii", "PYTHONPATH": SOURCE / "python"})
+            self.assertEqual((ascii_alone.returncode, ascii_alone.stderr), (0, ""))
+            self.assertIn(r"gr\xf6\xdfe/", ascii_alone.stdout)
+
+    def test_checks_and_examples_take_no_locale(self):
+        locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": SOURCE / "validation"}
+        shown = self.start([sys.executable, "-c", "import running; print(running.mean_sd([1, 2]))"], env=locale)
+        self.assertEqual((shown.stdout, shown.stderr), ("1.500\\xb10.707\n", ""))
+        (self.folder / "trips.csv").write_bytes("pickup,pickup_zone,pickup_borough\n2019-03-01 08:00:00,Müllplatz,Queens\n".encode())
+        prepared = self.start([sys.executable, SOURCE / "examples/nyc-taxi/prepare.py", "trips.csv"], env=locale)
+        self.assertEqual((prepared.returncode, prepared.stderr), (0, ""))
+        self.assertIn("| 18 | Queens | 1 |", prepared.stdout)
 
     def test_refusals(self):
         (self.folder / "empty").mkdir()
@@ -230,7 +284,42 @@ class Finished(program.Case):
         self.assertIn("holds neither result.json nor status.jsonl", self.report("empty", code=2))
         self.assertIn("nopython", self.report("empty", code=2, FEDPP_PYTHON="nopython"))
         self.write("half/result.json", '{"rounds": [')
-        self.report("half", code=2)
+        self.assertRegex(self.report("half", code=2), "half/result.json, line 1: not valid JSON .*'fedpp train --resume'")
+
+    def refused(self, read, *words):
+        """One line that names the file and the remedy."""
+        with self.assertRaises(fedpp.UserError) as refusal:
+            read()
+        self.assertNotIn("\n", str(refusal.exception))
+        for word in words:
+            self.assertIn(word, str(refusal.exception))
+
+    def test_what_a_run_lacks_and_what_is_damaged_is_named_with_the_remedy(self):
+        self.write("out/status.jsonl", '{"event": "round"}\n{"event": "round", "round": 1}\n')
+        run = fedpp.Run(self.folder / "out")
+        self.assertEqual(run.rounds["round"].tolist(), [1])
+        for read, what in [(run.scores, "scores"), (lambda: run.theta, "theta")]:
+            self.refused(read, "out/result.json is not there", f"no {what} yet", "--resume")
+        for content, fault in [(b'{"rounds": [', "line 1: not valid JSON"), (b"[]", "holds no JSON object"), (b"\xff", "cannot be read")]:
+            (self.folder / "out/result.json").write_bytes(content)
+            self.refused(lambda: fedpp.Run(self.folder / "out"), "out/result.json", fault, "write it anew with 'fedpp train --resume'")
+            told = [self.report("out", code=2), self.start([sys.executable, SOURCE / "scripts/plot.py", "out"]).stderr]
+            for text in told:
+                self.assertRegex(text, f"out/result.json.*{fault}.*--resume")
+                self.assertEqual(text.count("\n"), 1, text)
+        self.write("out/result.json", json.dumps({"rounds": [], "scores": [{"protocol": "chronological", "models": []}, {"protocol": "future", "models": []}]}))
+        run = fedpp.Run(self.folder / "out")
+        self.refused(run.scores, "chronological, future", "name one")
+        self.assertEqual(run.scores(run.result["scores"][0]), {})
+        self.refused(lambda: run.theta, "out/result.json: holds no theta", "--resume")
+        for name, read, command in [("evaluation.json", lambda: run.evaluation, "fedpp evaluate"), ("next_events.csv", lambda: run.next_events, "fedpp predict --next-events"),
+                                    ("result.h5", lambda: run.curves(0), "fedpp train --resume"), ("prediction.h5", lambda: run.curves(0, "prediction.h5"), "fedpp predict"),
+                                    ("checkpoint-000001.h5", lambda: fedpp.Checkpoint(run.checkpoints()[0]), "fedpp checkpoint verify")]:
+            for content in ["", "client,q50\nx,y\n"]:
+                self.write("out/" + name, content)
+                self.refused(read, f"out/{name}", f"'{command}'")
+        (self.folder / "out/result.h5").unlink()
+        self.assertRegex(self.report("out", code=2), "^fedpp report: out/next_events.csv: not a table .*'fedpp predict --next-events'")
 
     def test_installed(self):
         prefix = self.folder / "prefix"

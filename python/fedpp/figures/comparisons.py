@@ -8,6 +8,7 @@ from matplotlib.patches import Patch
 
 from ..scores import headline_without, hostile_clients
 from .data import Missing, number, scores_of
+from .fonts import drawable
 from .labels import client_label, counted, unit_name
 from .style import GREY, OURS, TEST, TRIVIAL, styled
 
@@ -107,7 +108,7 @@ def gains(result, before, name):
     axis.set_yticks(range(0, len(clients), step))
     axis.set_yticklabels([str(clients[i]) for i in range(0, len(clients), step)], fontsize=8)
     axis.set(xlabel="gain in headline score per test event (nats)", ylabel="client, sorted")
-    name = name.replace("$", r"\$")  # no mathematics
+    name = drawable(name).replace("$", r"\$")  # no mathematics
     axis.set_title(f"{sum(new[c] > old[c] for c in clients)} of {counted(len(clients), 'client')} {'gains' if len(clients) == 1 else 'gain'} on “{name}”", loc="left", fontweight="bold")
     if last is not None:
         axis.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))  # bars reach into every corner

@@ -2,6 +2,8 @@
 
 import re
 
+from .fonts import drawable
+
 LONGEST_NAME = 24
 
 
@@ -17,7 +19,7 @@ def unit_name(unit):
 def name_label(name):
     """A name from the data as matplotlib shows it: as text, where "$" would begin a formula, and not too long for an axis."""
     name = " ".join(str(name).split())
-    return (name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME - 1] + "…").replace("$", r"\$")
+    return drawable(name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME - 1] + "…").replace("$", r"\$")
 
 
 def client_label(result, client):

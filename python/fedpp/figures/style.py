@@ -5,6 +5,8 @@ import functools
 import matplotlib.pyplot as plt
 import numpy as np
 
+from .fonts import fallbacks
+
 OURS, TRAIN, VALIDATION, TEST, GREY = "#0b5fa5", "#7a7a7a", "#b8860b", "#c8442b", "#9a9a9a"
 TRIVIAL = [("#e08214", "s"), ("#1b9e77", "D"), ("#8450a0", "^"), ("#b8860b", "v"), ("#c2457e", "P"), ("#555555", "X")]
 
@@ -16,10 +18,10 @@ STYLE = {
 
 
 def styled(draw):
-    """`draw` with STYLE for its figure alone: the settings of the notebook around it stay as they are."""
+    """`draw` with STYLE for its figure alone, in the notebook's font, beside it those for other scripts: the settings of the notebook around it stay as they are."""
     @functools.wraps(draw)
     def inside(*arguments, **named):
-        with plt.rc_context(STYLE):
+        with plt.rc_context({**STYLE, "font.family": [*plt.rcParams["font.family"], *fallbacks()]}):
             figure = draw(*arguments, **named)
             # Matplotlib makes ticks, and counts how many have room, when it draws, by the settings of then: but all take after an axis's first.
             for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
