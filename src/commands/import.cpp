@@ -37,7 +37,7 @@ struct ImportOptions {
 
 constexpr const char* kImportExamples =
     "Examples:\n"
-    "  fedpp import train.csv.gz --out train.h5 --time-unit days\n"
+    "  fedpp import train.csv.gz --out train.h5 --time-unit day\n"
     "  fedpp import visits.csv --columns sequence=patient,time=when,type=ward,client=site --time-unit hour --out "
     "visits.h5\n"
     "  fedpp import sensors.jsonl --windows observed.csv --out sensors.h5\n"

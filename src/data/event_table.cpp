@@ -11,6 +11,7 @@
 
 #include "config/date.hpp"
 #include "config/error.hpp"
+#include "config/options.hpp"
 #include "data/words.hpp"
 #include "io/csv_table.hpp"
 #include "io/event_checks.hpp"
@@ -210,9 +211,10 @@ void EventTableReader::set_axis() {
   if (!times_.dates()) return;
   const auto seconds = config::seconds_of(axis_.unit);
   if (!seconds)
-    throw UserError(
-        fmt::format("{}: column '{}' holds dates: name the unit of time to count them in, --time-unit with one of {}",
-                    files_.front(), columns_.time, config::kTimeUnits));
+    throw UserError(fmt::format(
+        "{}: column '{}' holds dates: name the unit of time to count them in, --time-unit{} with one of {}",
+        files_.front(), columns_.time,
+        axis_.unit == config::Data{}.time_unit ? "" : fmt::format(" (now '{}')", axis_.unit), config::kTimeUnits));
   unit_ = *seconds;
   origin_ = axis_.origin.value_or(times_.first_midnight()).time_since_epoch().count();
 }

@@ -53,12 +53,13 @@ FinishedRun parse(const std::string& name, const ordered_json& json) {
   if (const auto& ks = json.at("calibration").at("ks"); !ks.is_null()) run.ks = ks.get<double>();
   run.config = json.at("config");
   if (!run.config.is_object()) throw UserError("its config has no sections");
+  if (json.contains("scored_round")) run.scored_round = json.at("scored_round").get<std::int64_t>();
   if (!json.contains("rounds")) return run;
   run.seconds = 0;
   for (const auto& round : json.at("rounds")) *run.seconds += round.at("seconds").get<double>();
   run.rounds = static_cast<std::int64_t>(json.at("rounds").size());
   const auto best = json.at("best_round").get<std::int64_t>();
-  run.scored_round = best > 0 ? best : *run.rounds;
+  if (!run.scored_round) run.scored_round = best > 0 ? best : *run.rounds;  // of an earlier version
   return run;
 }
 

@@ -20,7 +20,7 @@ struct FinishedRun {
   std::vector<std::int64_t> left_out;            ///< hostile, or without a score
   bool shared = false;                           ///< clients may hold the same sequences
   std::optional<double> ks;
-  std::optional<std::int64_t> rounds, scored_round;  ///< not known of an evaluation, as are the seconds
+  std::optional<std::int64_t> rounds, scored_round;  ///< rounds are not known of an evaluation, nor are the seconds
   std::optional<double> seconds;                     ///< of all rounds
   nlohmann::ordered_json config;
 };

@@ -14,8 +14,11 @@ namespace {
 
 constexpr double kHorizonInLongestGaps = 4;
 constexpr std::array kHeldOut{data::kValidation, data::kTest};
-const std::array<const char*, 5> kPredictors{"fedpp, expectation", "fedpp, median", "mean gap", "median gap",
-                                             "Hawkes, exponential"};
+constexpr std::size_t kPredictors = 5;
+
+std::array<std::string, kPredictors> predictors(const std::string& ours) {
+  return {ours + ", expectation", ours + ", median", "mean gap", "median gap", "Hawkes, exponential"};
+}
 
 std::vector<data::Realisation> streams_of(const Session& session, const OwnedClient& client) {
   static constexpr std::array<data::Split, 3> every{data::kTrain, data::kValidation, data::kTest};
@@ -135,7 +138,7 @@ std::vector<evaluation::NextEvent> NextEventReader::after(const std::vector<GapS
 namespace {
 
 // Of a client and split: steps, then squares and absolutes.
-constexpr std::size_t kClientSums = 1 + 2 * kPredictors.size();
+constexpr std::size_t kClientSums = 1 + 2 * kPredictors;
 
 /// [held-out split][kClientSums] of one client.
 std::vector<double> error_sums(const Session& session, const OwnedClient& client, const model::Priors& theta,
@@ -152,11 +155,11 @@ std::vector<double> error_sums(const Session& session, const OwnedClient& client
           {step.sequence, step.before, data::to_model(clock, client.data.sequences[step.sequence], step.previous)});
     const auto ours = reader.after(starts, {session.seed()});
     const auto hawkes = evaluation::hawkes_gaps(client.data, steps, in_file_unit(grid, clock.scale));
-    std::array<evaluation::GapErrors, kPredictors.size()> errors{};
+    std::array<evaluation::GapErrors, kPredictors> errors{};
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      const std::array<double, kPredictors.size()> predicted{ours[i].expectation() / clock.scale,
-                                                             ours[i].quantile(0.5) / clock.scale, typical.mean,
-                                                             typical.median, hawkes[i]};
+      const std::array<double, kPredictors> predicted{ours[i].expectation() / clock.scale,
+                                                      ours[i].quantile(0.5) / clock.scale, typical.mean, typical.median,
+                                                      hawkes[i]};
       for (std::size_t p = 0; p < predicted.size(); ++p) errors[p].add(predicted[p], steps[i].gap);
     }
     sums.push_back(static_cast<double>(steps.size()));
@@ -167,7 +170,7 @@ std::vector<double> error_sums(const Session& session, const OwnedClient& client
 
 }  // namespace
 
-evaluation::GapTable next_event_errors(Session& session, const model::Priors& theta) {
+evaluation::GapTable next_event_errors(Session& session, const model::Priors& theta, const std::string& ours) {
   const auto grid = next_event_grid(session);
   std::vector<double> mine;
   mpi::together(session.world(), [&] {
@@ -184,11 +187,11 @@ evaluation::GapTable next_event_errors(Session& session, const model::Priors& th
   evaluation::GapTable table;
   table.unit = session.config().data.time_unit;
   table.horizon = grid.horizon() / session.plan().clock.scale;
-  for (const auto* name : kPredictors) table.rows.push_back({name, {}});
+  for (const auto& name : predictors(ours)) table.rows.push_back({name, {}});
   for (std::size_t at = 0; at < all.size();)
     for (std::size_t split = 0; split < kHeldOut.size(); ++split, at += kClientSums) {
       table.events[split] += all[at];
-      for (std::size_t p = 0; p < kPredictors.size(); ++p) {
+      for (std::size_t p = 0; p < kPredictors; ++p) {
         table.rows[p].errors[split].squares += all[at + 1 + 2 * p];
         table.rows[p].errors[split].absolute += all[at + 2 + 2 * p];
       }

@@ -2,6 +2,7 @@
 // to it, read from the client's posterior on a grid of gaps for many pieces at once.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "evaluation/gap_errors.hpp"
@@ -61,7 +62,7 @@ class NextEventReader {
 };
 
 /// Collective. Errors of the next event's time on validation and test windows (docs/results.md), ours beside the
-/// simple predictors, from the clients' states and theta. Protocol 'chronological'.
-evaluation::GapTable next_event_errors(Session& session, const model::Priors& theta);
+/// simple predictors, from the clients' states and theta; `ours`: what tables call our model. Protocol 'chronological'.
+evaluation::GapTable next_event_errors(Session& session, const model::Priors& theta, const std::string& ours);
 
 }  // namespace fedpp::federation

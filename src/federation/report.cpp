@@ -173,6 +173,7 @@ Scores score_state(Session& session, const RunState& state, KeptState wanted) {
     scores.table +=
         "\nNo test window holds an event, so there is nothing to score: the data end before, or see what was left out.";
   scores.json["state"] = config::word(selected.which());
+  scores.json["scored_round"] = selected.which() == KeptState::kBest ? state.stopping.best_round + 1 : state.next_round;
   scores.uniforms = result.uniforms;
   nlohmann::json clients = nlohmann::json::array();
   for (std::size_t c = 0; c < result.ks.size(); ++c)
@@ -188,7 +189,7 @@ Scores score_state(Session& session, const RunState& state, KeptState wanted) {
   scores.json["calibration"] = {{"ks", ks}, {"increments", increments}, {"clients", clients}};
 
   if (session.config().evaluation.next_event) {
-    const auto gaps = next_event_errors(session, selected.theta());
+    const auto gaps = next_event_errors(session, selected.theta(), ours);
     scores.table += "\n" + evaluation::to_text(gaps);
     scores.json["next_event"] = evaluation::to_json(gaps);
   }

@@ -361,6 +361,7 @@ class ImportColumns(Case):
         self.assertIn("visits.csv:1: column 'day' is missing: the header is 'site,note,patient,when,ward'",
                       self.refuses("import", "visits.csv", "--columns", "sequence=patient,time=day", "--out", "a.h5"))
         self.assertIn("--time-unit with one of s, min, hour", self.refuses("import", "visits.csv", *self.COLUMNS[:2], "--out", "a.h5"))
+        self.assertIn("--time-unit (now 'days') with one of", self.refuses("import", "visits.csv", *self.COLUMNS[:2], "--time-unit", "days", "--out", "a.h5"))
         for origin in ["2019-02-30", "2019", "2019-03-01T06:30:00.5"]:
             self.assertIn(f"--time-origin {origin}: is not a date", self.refuses("import", "visits.csv", *self.COLUMNS, "--time-origin", origin, "--out", "a.h5"))
         self.assertIn("import the table first", self.refuses("import", "visits.csv", *self.COLUMNS, "--cut-events", "3:5", "--out", "a.h5"))

@@ -36,6 +36,8 @@ class Comparison(Run):
         self.assertEqual(self.start([FEDPP, "evaluate", "a", "--state", "last", "--set", "evaluation.samples=4"]).returncode, 0)
         text = self.compare("b", "a/evaluation.json")
         self.assertIn("evaluation.samples", text)
+        row = next(line.split() for line in text.splitlines() if line.startswith("  a/evaluation.json "))
+        self.assertEqual(row[-3:], ["4", "-", "-"])  # the round it scores; its file knows no rounds nor seconds
 
 
 if __name__ == "__main__":
