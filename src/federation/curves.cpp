@@ -1,4 +1,5 @@
-// Intensity curves with bands, and calibration, into HDF5 (docs/results.md).
+#include "federation/curves.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -7,7 +8,6 @@
 #include <cmath>
 
 #include "evaluation/trivial_models.hpp"
-#include "federation/report.hpp"
 #include "federation/scoring.hpp"
 #include "io/atomic_file.hpp"
 #include "io/hdf5.hpp"

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "federation/describe.hpp"
 #include "federation/participants.hpp"
-#include "federation/report.hpp"
 #include "federation/run.hpp"
 #include "federation/scoring.hpp"
 #include "federation/session.hpp"

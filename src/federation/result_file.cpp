@@ -8,6 +8,7 @@
 #include "config/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/suffix.hpp"
+#include "mpi/turns.hpp"
 
 namespace fedpp::federation {
 
@@ -35,6 +36,13 @@ void check_result_file(const std::string& path, const std::string& suffix, const
     throw UserError(fmt::format("{}: the name must end in {}, the kind of file that is written there", path, suffix));
   refuse_what_training_keeps(path);
   io::check_writable(path, inputs);
+}
+
+void check_result_file(mpi::Communicator& world, const config::Config& config, const std::string& path,
+                       const std::string& suffix) {
+  mpi::together(world, [&] {
+    if (world.is_root()) check_result_file(path, suffix, data_files_of(config));
+  });
 }
 
 std::vector<std::string> data_files_of(const config::Config& config) {

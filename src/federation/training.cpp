@@ -12,6 +12,7 @@
 #include "config/version.hpp"
 #include "federation/adaptation.hpp"
 #include "federation/configuration_changes.hpp"
+#include "federation/describe.hpp"
 #include "federation/machine.hpp"
 #include "federation/machines_fault.hpp"
 #include "federation/output_folder.hpp"

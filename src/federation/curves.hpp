@@ -1,0 +1,19 @@
+// Intensity curves with bands, and calibration, in an HDF5 file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "federation/communities.hpp"
+#include "federation/session.hpp"
+#include "model/priors.hpp"
+
+namespace fedpp::federation {
+
+/// Collective. Intensity curves with 5/50/95 % bands of these clients (and their events and histogram), and the QQ of
+/// the rescaled increments and the client graph where there are any, into an HDF5 file (docs/results.md).
+void write_curves(Session& session, const model::Priors& theta, const std::vector<std::int64_t>& clients,
+                  const std::vector<std::int64_t>& uniforms, const Communities& graph, const std::string& path);
+
+}  // namespace fedpp::federation

@@ -1,0 +1,76 @@
+#include "federation/describe.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/counted.hpp"
+#include "config/version.hpp"
+#include "data/summary.hpp"
+#include "gpu/runtime.hpp"
+
+namespace fedpp::federation {
+
+using config::counted;
+
+namespace {
+
+bool scores_training_data(const config::Data& data) {
+  return std::any_of(data.test.begin(), data.test.end(), [&](const std::string& file) {
+    return file == data.client_files || std::find(data.train.begin(), data.train.end(), file) != data.train.end();
+  });
+}
+
+}  // namespace
+
+std::string describe(Session& session) {
+  auto& world = session.world();
+  std::int64_t sequences = 0, events = 0, columns = 0;
+  for (const auto& client : session.owned()) {
+    const auto summary = data::summarise(client.data);
+    for (int split = 0; split < 3; ++split) events += summary.events[split];
+    sequences += static_cast<std::int64_t>(client.data.sequences.size());
+    for (const auto& r : client.model.training) columns += static_cast<std::int64_t>(r.events.size() + r.nodes.size());
+  }
+  sequences = world.allreduce(sequences, mpi::Op::sum, "metrics");
+  events = world.allreduce(events, mpi::Op::sum, "metrics");
+  columns = world.allreduce(columns, mpi::Op::sum, "metrics");
+  const auto& c = session.config();
+  const auto barycentre = c.aggregation.divergence;
+  std::string text = fmt::format(
+      "fedpp {} ({}{}), {}, {}\n{}, {}, {}; {} {} realisations, {} for training\n"
+      "model {} (P = {}), M = {}; prior term: {}, barycentre: {}",
+      version(), git_revision(), git_dirty() ? ", changed" : "", counted(world.size(), "rank"),
+      gpu::backend_description(), counted(session.clients(), "client"), counted(sequences, "sequence"),
+      counted(events, "event"), config::word(c.data.protocol), config::word(c.data.realisation),
+      counted(columns, "point"), config::word(c.model.encoder), session.parameters(), c.model.inducing,
+      // Averaging has no divergence of its own.
+      config::word(barycentre == config::Divergence::kFedavg ? config::Divergence::kKl : barycentre),
+      c.federation.mode == config::Mode::kLocal ? "none (local only)" : config::word(barycentre));
+  if (!session.hostile().empty()) text += "\n" + describe_attack(session);
+  const auto& out = session.left_out();
+  const auto left_out = [](std::int64_t count, const std::string& noun, const std::string& which) {
+    return count == 0 ? "" : fmt::format("\n{} {} {} left out", counted(count, noun), which, count == 1 ? "is" : "are");
+  };
+  text += left_out(out.sequences - out.timeless, "sequence", "with fewer than five training events");
+  text += left_out(out.timeless, "sequence", "in which no time passes");
+  text += left_out(out.sequence_events, "event", "of these sequences");
+  text += left_out(out.unseen, "event",
+                   fmt::format("of types that the client does not see (data.types_per_client = {}, data.partition)",
+                               c.data.types_per_client));
+  text += left_out(out.outside, "event",
+                   c.data.drop ? "before data.drop_before or outside the windows" : "outside the windows");
+  if (const auto unseen = data::to_text(data::unseen_types(session.plan())); !unseen.empty()) text += "\n" + unseen;
+  if (const auto unused = data::unused_clients(session.plan()); !unused.empty()) text += "\n" + unused;
+  if (scores_training_data(c.data)) text += "\ndata.test names training files: the scores are not of held-out events";
+  return text;
+}
+
+std::string describe_attack(const Session& session) {
+  const auto hostile = static_cast<std::int64_t>(session.hostile().size());
+  return fmt::format("[attack] {}: {} of {} hostile; scores are of the others",
+                     config::word(session.config().attack.kind), hostile,
+                     counted(session.clients(), "client") + (hostile == 1 ? " is" : " are"));
+}
+
+}  // namespace fedpp::federation

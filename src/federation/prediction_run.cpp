@@ -1,0 +1,70 @@
+// fedpp predict.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "config/counted.hpp"
+#include "federation/curves.hpp"
+#include "federation/futures.hpp"
+#include "federation/machines_fault.hpp"
+#include "federation/result_file.hpp"
+#include "federation/run.hpp"
+#include "federation/run_state.hpp"
+#include "gpu/runtime.hpp"
+#include "mpi/turns.hpp"
+
+namespace fedpp::federation {
+
+using config::counted;
+
+namespace {
+
+std::string count_clients(const std::vector<std::int64_t>& clients) {
+  return counted(static_cast<std::int64_t>(clients.size()), "client");
+}
+
+}  // namespace
+
+int run_prediction(const config::Config& config, const PredictionRequest& request, mpi::Communicator& world) {
+  if (!request.file.empty()) check_result_file(world, config, request.file, ".h5");
+  for (const auto& file : {request.forecast.next_events, request.forecast.futures, request.forecast.futures_summary})
+    if (!file.empty()) check_result_file(world, config, file, ".csv");
+  const gpu::Runtime runtime(world.node_rank(), config::word(config.backend.dense));
+  const auto header = read_header(newest_checkpoint_of(config, world), ReadFor::kResults, world);
+  Session session(config, world, header.inputs);
+  std::vector<std::int64_t> clients = request.clients;
+  std::sort(clients.begin(), clients.end());
+  clients.erase(std::unique(clients.begin(), clients.end()), clients.end());
+  const bool forecast = !request.forecast.next_events.empty() || !request.forecast.futures.empty();
+  std::vector<std::int64_t> forecast_clients = clients;
+  for (std::int64_t c = 0; request.clients.empty() && c < session.clients(); ++c) {
+    if (c < config.evaluation.curve_clients) clients.push_back(c);
+    forecast_clients.push_back(c);
+  }
+  mpi::together(world, [&] {
+    if (forecast) check_forecast(session, request.forecast);
+  });
+  const auto past = sequences_past(session, forecast_clients, request.forecast);
+  const RunState state = read_checkpoint(session, header, ReadFor::kResults);
+  const SelectedState selected(session, state, request.state);
+  if (!request.file.empty()) {
+    as_the_machines_fault([&] { write_curves(session, selected.theta(), clients, {}, {}, request.file); });
+    if (world.is_root()) fmt::print("Intensities of {} written to {}\n", count_clients(clients), request.file);
+  }
+  if (!forecast) return 0;
+  std::int64_t cut = 0;
+  as_the_machines_fault([&] { cut = write_forecast(session, selected.theta(), forecast_clients, request.forecast); });
+  if (!world.is_root()) return 0;
+  for (const auto& [what, file] :
+       {std::pair{"Next events", request.forecast.next_events}, std::pair{"Futures", request.forecast.futures},
+        std::pair{"Numbers of events in the futures", request.forecast.futures_summary}})
+    if (!file.empty()) fmt::print("{} of {} written to {}\n", what, count_clients(forecast_clients), file);
+  if (past > 0)
+    fmt::print("{} sequence{} observed until --until {} or longer: no futures\n", past, past == 1 ? " is" : "s are",
+               *request.forecast.until);
+  if (cut > 0) fmt::print("stopped at {} events, before their end: {}\n", kMostDrawn, counted(cut, "future"));
+  return 0;
+}
+
+}  // namespace fedpp::federation
