@@ -153,7 +153,7 @@ void refuse_files_named_twice(const std::vector<std::string>& files) {
   for (std::size_t i = 0; i < files.size(); ++i)
     for (std::size_t j = i + 1; j < files.size(); ++j)
       if (std::filesystem::equivalent(files[i], files[j], unknown))
-        throw UserError(fmt::format("{} and {} are the same file: name it once", files[i], files[j]));
+        throw UserError(fmt::format("{} is the same file as {}: name each file once", files[j], files[i]));
 }
 
 int import(ImportOptions options) {

@@ -39,8 +39,7 @@ std::string sentence(const PairedDifference& paired, const std::string& ours, co
   if (paired.clients < 2 || (paired.shared && std::isfinite(paired.difference)))
     return fmt::format("{} scores {:.4f} {} {}; {} no standard error.", ours, std::abs(paired.difference),
                        paired.difference < 0 ? "less than" : "more than", other,
-                       paired.clients < 2 ? "one client alone gives"
-                                          : "clients that hold the same sequences (data.deal = false) give");
+                       paired.clients < 2 ? "one client alone gives" : "clients that may hold the same events give");
   const std::string outcome = paired.outcome();
   if (outcome == "none") return fmt::format("{} and {}: no finite difference of scores.", ours, other);
   const bool tie = outcome == "tie";

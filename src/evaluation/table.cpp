@@ -95,8 +95,7 @@ std::string to_text(const ScoreTable& table) {
     const std::string above =
         m == 0 || std::isnan(sum.headline_per_event())
             ? ""
-            : fmt::format("{} of {}", paired_difference(ours.clients, model.clients, table.shared).above,
-                          ours.clients.size());
+            : fmt::format("{} of {}", paired_difference(ours.clients, model.clients).above, ours.clients.size());
     text += fmt::format("  {:<{}}  {:>10}  {:>10}  {:>21}{}\n", model.name, width,
                         number_text(sum.headline_per_event(), "{:.4f}"), number_text(sum.plug_in_per_event(), "{:.4f}"),
                         above, m == best ? "  <- best" : "");

@@ -10,6 +10,7 @@
 
 #include "config/counted.hpp"
 #include "config/error.hpp"
+#include "evaluation/number_text.hpp"
 #include "evaluation/paired_difference.hpp"
 
 namespace fedpp::federation {
@@ -115,9 +116,7 @@ std::string compare(std::vector<FinishedRun> runs) {
     const bool is_first = &run == &first;
     rows.push_back({run.name, fmt::format("{:.4f}", evaluation::total(run.clients).headline_per_event()),
                     is_first ? "" : fmt::format("{:+.4f}", paired.difference),
-                    is_first       ? ""
-                    : first.shared ? "-"
-                                   : fmt::format("{:.4f}", paired.standard_error),
+                    is_first ? "" : evaluation::number_text(paired.standard_error, "{:.4f}"),
                     is_first ? "" : fmt::format("{} of {}", paired.above, paired.clients),
                     text_or_dash(run.ks, "{:.4f}"), text_or_dash(run.scored_round, "{}"),
                     text_or_dash(run.rounds, "{}"), text_or_dash(run.seconds, "{:.1f}")});

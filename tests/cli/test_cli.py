@@ -200,7 +200,7 @@ class Import(Case):
 
     def test_a_file_named_twice_and_what_training_keeps(self):
         self.write("a.csv", EVENTS)
-        self.assertIn("a.csv and ./a.csv are the same file", self.refuses("import", "a.csv", "./a.csv", "--out", "a.h5"))
+        self.assertIn("./a.csv is the same file as a.csv", self.refuses("import", "a.csv", "./a.csv", "--out", "a.h5"))
         self.write("run/config.toml", "")
         for name in ["result.h5", "checkpoint-000010.h5"]:
             self.write(f"run/{name}", "weights")

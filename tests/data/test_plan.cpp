@@ -526,6 +526,9 @@ TEST(FileClients, FaultsNameTheFileAndTheRemedy) {
   const std::string without = file_with_clients(folder, "b.h5", {"north", "south", "west"}, {0, 1});
   EXPECT_USER_ERROR(load_all(planned(file_clients({without}, 3))), "b.h5: client 2 'west'",
                     "left without a training sequence", "import the table without this client's rows");
+  auto short_of_events = file_clients({file}, 2);
+  short_of_events.train_share = 0.01;
+  EXPECT_USER_ERROR(load_all(planned(short_of_events)), "left without a training sequence", "raise data.train_share");
   const std::string other = file_with_clients(folder, "c.h5", {"north", "south"}, {0, 1}, {"x", "z"});
   EXPECT_USER_ERROR(make_plan(file_clients({file, other}, 2), 100, 1), "c.h5: type 1 is 'z', but 'y' in a data file");
   // Where one file knows fewer types than another they agree on, the longer list counts.

@@ -90,11 +90,12 @@ class NewClients(Adapting):
         self.check()
 
     def test_pooled_on_the_calendar_clock(self):
-        self.trained(model__periods=[7.0], **POOLED)
+        self.trained(model__periods=[7.0], data__time_unit="hour", data__time_origin="2019-03-01", **POOLED)
         NEW.extend(["--set", "data.test=test.csv"])
         self.addCleanup(lambda: NEW.__delitem__(slice(-2, None)))
         self.write("new.csv", data_set(12, seed=77, span=80.0, single_type=True))
         self.check()
+        self.refused('data.time_origin = "2019-03-02"', 'were trained with "2019-03-01"', arguments=[*NEW, "--set", "data.time_origin=2019-03-02"])
 
     def test_history_keeps_the_gaps_scale_and_the_types(self):
         self.trained(**HISTORY)

@@ -98,6 +98,12 @@ class Settings(SameBits):
         first = self.result("windows")["scores"]["models"][0]
         self.assertTrue(np.isfinite(first["headline"]))
 
+    def test_variances_below_the_sums_resolution_are_the_users_to_mend(self):
+        self.deck(model__prior_sd=0.01, aggregation__fraction_bits=8)
+        told = self.train(2, "out", code=2).stderr
+        self.assertIn("choose more aggregation.fraction_bits", told)
+        self.assertNotIn("MPI_ABORT", told)
+
     def test_straggling_period(self):
         self.deck(federation__straggling_period=2, **PER_SEQUENCE)
         self.train(2, "out")

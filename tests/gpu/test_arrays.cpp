@@ -1,7 +1,12 @@
 // Arrays that are made together (gpu/arrays.hpp), as parts of one allocation and each alone.
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "gpu/arrays.hpp"
@@ -116,5 +121,32 @@ TEST(Reserve, hands_out_again_what_nobody_holds) {
 
 INSTANTIATE_TEST_SUITE_P(made, Arrays, testing::Bool(),
                          [](const auto& together) { return together.param ? "together" : "alone"; });
+
+/// The flags of the mapping that holds an address, as the system lists them ("hg": large pages are asked for).
+std::string flags_of_mapping(const void* address) {
+  std::ifstream maps("/proc/self/smaps");
+  bool holds = false;
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream words(line);
+    std::uintptr_t from = 0, to = 0;
+    char dash = 0;
+    if (words >> std::hex >> from >> dash >> to && dash == '-') {
+      const auto at = reinterpret_cast<std::uintptr_t>(address);
+      holds = from <= at && at < to;
+    }
+    if (holds && line.starts_with("VmFlags:")) return line + " ";
+  }
+  return "";
+}
+
+TEST(HugePages, are_asked_for_where_a_host_has_a_long_array) {
+  if (!kHostBackend || !std::filesystem::exists("/sys/kernel/mm/transparent_hugepage/enabled"))
+    GTEST_SKIP() << "no host whose system has large pages";
+  Array<double> array;
+  ArraySet<double> set;
+  set.uninitialised("array", array, 1 << 20);
+  set.make("set", /*together=*/false);
+  EXPECT_NE(flags_of_mapping(array.data() + (1 << 19)).find(" hg "), std::string::npos);
+}
 
 }  // namespace
