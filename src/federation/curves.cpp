@@ -146,15 +146,19 @@ void write_graph(const Communities& graph, io::File& file) {
 }  // namespace
 
 void write_curves(Session& session, const model::Priors& theta, const std::vector<std::int64_t>& clients,
-                  const std::vector<std::int64_t>& uniforms, const Communities& graph, const std::string& path) {
+                  const std::vector<std::int64_t>& uniforms, const Communities& graph, const std::string& path,
+                  Progress& progress) {
   auto& world = session.world();
   const std::string partial = path + ".partial";
+  progress.pass("curves", session.owned_of(clients));
   try {
     mpi::in_turn(world, [&] {
       io::File file = world.is_root() ? io::File::create(partial) : io::File::open_append(partial);
-      for (const auto c : clients)
-        if (session.owns(c))
-          write_client(session, session.owned(c), theta, file.create_group(fmt::format("curves/client_{:06d}", c)));
+      for (const auto c : clients) {
+        if (!session.owns(c)) continue;
+        write_client(session, session.owned(c), theta, file.create_group(fmt::format("curves/client_{:06d}", c)));
+        progress.step();
+      }
       if (world.is_root()) write_quantiles(uniforms, file);
       if (world.is_root()) write_graph(graph, file);
       file.close();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "federation/communities.hpp"
+#include "federation/progress.hpp"
 #include "federation/session.hpp"
 #include "model/priors.hpp"
 
@@ -14,6 +15,7 @@ namespace fedpp::federation {
 /// Collective. Intensity curves with 5/50/95 % bands of these clients (and their events and histogram), and the QQ of
 /// the rescaled increments and the client graph where there are any, into an HDF5 file (docs/results.md).
 void write_curves(Session& session, const model::Priors& theta, const std::vector<std::int64_t>& clients,
-                  const std::vector<std::int64_t>& uniforms, const Communities& graph, const std::string& path);
+                  const std::vector<std::int64_t>& uniforms, const Communities& graph, const std::string& path,
+                  Progress& progress);
 
 }  // namespace fedpp::federation

@@ -212,15 +212,17 @@ std::int64_t sequences_past(Session& session, const std::vector<std::int64_t>& c
 }
 
 std::int64_t write_forecast(Session& session, const model::Priors& theta, const std::vector<std::int64_t>& clients,
-                            const ForecastRequest& request) {
+                            const ForecastRequest& request, Progress& progress) {
   const auto grid = next_event_grid(session);
   std::map<std::int64_t, Rows> rows;
   std::int64_t cut = 0;
+  progress.pass("forecasts", session.owned_of(clients));
   mpi::together(session.world(), [&] {
     for (const auto c : clients) {
       if (!session.owns(c)) continue;
       rows[c] = rows_of(session, session.owned(c), theta, grid, request);
       cut += rows[c].cut;
+      progress.step();
     }
   });
   const std::string key = sequence_header(session.plan());

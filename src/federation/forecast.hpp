@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "federation/progress.hpp"
 #include "federation/session.hpp"
 #include "model/priors.hpp"
 
@@ -32,6 +33,6 @@ std::int64_t sequences_past(Session& session, const std::vector<std::int64_t>& c
 /// Collective. Writes the files for these clients (ascending), one posterior fit a client; the same bytes for any
 /// number of ranks. Returns the futures that were stopped before their end (FuturePath::cut).
 std::int64_t write_forecast(Session& session, const model::Priors& theta, const std::vector<std::int64_t>& clients,
-                            const ForecastRequest& request);
+                            const ForecastRequest& request, Progress& progress);
 
 }  // namespace fedpp::federation

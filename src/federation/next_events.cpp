@@ -170,9 +170,11 @@ std::vector<double> error_sums(const Session& session, const OwnedClient& client
 
 }  // namespace
 
-evaluation::GapTable next_event_errors(Session& session, const model::Priors& theta, const std::string& ours) {
+evaluation::GapTable next_event_errors(Session& session, const model::Priors& theta, const std::string& ours,
+                                       Progress& progress) {
   const auto grid = next_event_grid(session);
   std::vector<double> mine;
+  progress.pass("next events", session.owned().size());
   mpi::together(session.world(), [&] {
     for (const auto& client : session.owned()) {
       std::vector<double> sums(kHeldOut.size() * kClientSums, 0.0);
@@ -181,6 +183,7 @@ evaluation::GapTable next_event_errors(Session& session, const model::Priors& th
       } catch (const model::PredictionError&) {  // TestResult::unscored names it
       }
       mine.insert(mine.end(), sums.begin(), sums.end());
+      progress.step();
     }
   });
   const auto all = session.share(mine, kHeldOut.size() * kClientSums, "scores");

@@ -7,6 +7,7 @@
 
 #include "evaluation/gap_errors.hpp"
 #include "evaluation/next_event.hpp"
+#include "federation/progress.hpp"
 #include "federation/session.hpp"
 #include "model/prediction.hpp"
 
@@ -63,6 +64,7 @@ class NextEventReader {
 
 /// Collective. Errors of the next event's time on validation and test windows (docs/results.md), ours beside the
 /// simple predictors, from the clients' states and theta; `ours`: what tables call our model. Protocol 'chronological'.
-evaluation::GapTable next_event_errors(Session& session, const model::Priors& theta, const std::string& ours);
+evaluation::GapTable next_event_errors(Session& session, const model::Priors& theta, const std::string& ours,
+                                       Progress& progress);
 
 }  // namespace fedpp::federation

@@ -48,13 +48,15 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
   const auto past = sequences_past(session, forecast_clients, request.forecast);
   const RunState state = read_checkpoint(session, header, ReadFor::kResults);
   const SelectedState selected(session, state, request.state);
+  Progress progress(world.is_root(), config.output.progress);
   if (!request.file.empty()) {
-    as_the_machines_fault([&] { write_curves(session, selected.theta(), clients, {}, {}, request.file); });
+    as_the_machines_fault([&] { write_curves(session, selected.theta(), clients, {}, {}, request.file, progress); });
     if (world.is_root()) fmt::print("Intensities of {} written to {}\n", count_clients(clients), request.file);
   }
   if (!forecast) return 0;
   std::int64_t cut = 0;
-  as_the_machines_fault([&] { cut = write_forecast(session, selected.theta(), forecast_clients, request.forecast); });
+  as_the_machines_fault(
+      [&] { cut = write_forecast(session, selected.theta(), forecast_clients, request.forecast, progress); });
   if (!world.is_root()) return 0;
   for (const auto& [what, file] :
        {std::pair{"Next events", request.forecast.next_events}, std::pair{"Futures", request.forecast.futures},

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "config/counted.hpp"
 #include "evaluation/number_text.hpp"
 #include "federation/machine.hpp"
 #include "io/json_lines.hpp"
@@ -19,20 +20,31 @@ namespace fedpp::federation {
 
 namespace {
 
-/// Whether a person watches. Under mpirun standard output is always a terminal of mpirun's own making; where that
-/// leads to is the standard output of the parent process.
-bool on_terminal() {
-  if (isatty(STDOUT_FILENO) == 0) return false;
-  if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) return true;
+constexpr std::chrono::seconds kBetweenPlainLines{30};
+
+/// Whether a person watches. Under mpirun output goes to a pipe or a terminal of mpirun's own making; where that leads to
+/// is the same output of the parent process.
+bool on_terminal(std::FILE* out) {
+  namespace fs = std::filesystem;
+  const int fd = fileno(out);
   std::error_code unknown;
-  const auto target = std::filesystem::read_symlink(fmt::format("/proc/{}/fd/1", getppid()), unknown).string();
+  if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) return isatty(fd) != 0;
+  if (isatty(fd) == 0 && !fs::is_fifo(fs::status(fmt::format("/proc/self/fd/{}", fd), unknown))) return false;
+  const auto target = fs::read_symlink(fmt::format("/proc/{}/fd/{}", getppid(), fd), unknown).string();
   return !unknown && (target.starts_with("/dev/pts/") || target.starts_with("/dev/tty"));
+}
+
+/// What is left if it goes on as it went so far.
+std::string time_left(std::chrono::steady_clock::time_point start, std::int64_t done, std::int64_t left) {
+  const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = elapsed / static_cast<double>(done) * static_cast<double>(left);
+  return seconds < 90 ? fmt::format("{:.0f} s left", seconds) : fmt::format("{:.1f} min left", seconds / 60);
 }
 
 }  // namespace
 
 Progress::Progress(bool speaks, bool renew, const std::string& directory)
-    : speaks_(speaks), renew_(renew && on_terminal()) {
+    : speaks_(speaks), renew_(renew && on_terminal(stdout)), out_(stdout) {
   if (!speaks) return;
   records_ = std::make_unique<io::JsonLinesWriter>(directory + "/status.jsonl");
   log_ = std::make_shared<spdlog::logger>(
@@ -41,46 +53,73 @@ Progress::Progress(bool speaks, bool renew, const std::string& directory)
   log_->flush_on(spdlog::level::info);
 }
 
+Progress::Progress(bool speaks, bool renew) : speaks_(speaks), renew_(renew && on_terminal(stderr)), out_(stderr) {}
+
 Progress::~Progress() = default;
 
 void Progress::note(const std::string& text) {
-  if (speaks_) log_->info(text);
+  if (log_) log_->info(text);
 }
 
 void Progress::record(nlohmann::ordered_json object) {
-  if (!speaks_) return;
+  if (!records_) return;
   object["time"] = timestamp();
   records_->append(object);
 }
 
 void Progress::line(const std::string& text) {
   if (!speaks_) return;
-  if (open_line_) fmt::print("\n");
-  open_line_ = false;
-  fmt::print("{}\n", text);
-  std::fflush(stdout);
-  log_->info(text);
+  end_renewed_line();
+  fmt::print(out_, "{}\n", text);
+  std::fflush(out_);
+  note(text);
 }
 
 void Progress::round(std::int64_t round, std::int64_t rounds, double elbo_gain, double validation,
                      std::int64_t best_round) {
   if (!speaks_) return;
-  ++done_;
-  const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  const double left = elapsed / static_cast<double>(done_) * static_cast<double>(rounds - round - 1);
+  ++rounds_done_;
   std::string text =
       fmt::format("round {:>4}/{}  ELBO {}", round + 1, rounds, evaluation::number_text(elbo_gain, "{:+.4f}"));
   if (std::isfinite(validation)) text += fmt::format("  validation {:.4f}", validation);
   if (best_round >= 0) text += fmt::format("  (best: round {})", best_round + 1);
-  text += fmt::format("  {} left", left < 90 ? fmt::format("{:.0f} s", left) : fmt::format("{:.1f} min", left / 60));
+  text += "  " + time_left(start_, rounds_done_, rounds - round - 1);
+  if (!renew_) return line(text);
+  renewed(text);
+  note(text);
+}
+
+void Progress::pass(const std::string& what, std::size_t clients) {
+  end_renewed_line();
+  pass_ = {what, clients, 0, Clock::now(), Clock::now()};
+}
+
+void Progress::step(std::size_t clients) {
+  if (!speaks_) return;
+  pass_.done += clients;
+  const std::size_t left = pass_.clients - pass_.done;
+  const std::string text = fmt::format(
+      "{}: {} of {}, {}", pass_.what, pass_.done, config::counted(static_cast<std::int64_t>(pass_.clients), "client"),
+      time_left(pass_.start, static_cast<std::int64_t>(pass_.done), static_cast<std::int64_t>(left)));
+  const bool due = left > 0 && Clock::now() - pass_.said >= kBetweenPlainLines;
+  if (due) pass_.said = Clock::now();
   if (renew_) {
-    fmt::print("\r{:<100}", text);
-    open_line_ = true;
-  } else {
-    fmt::print("{}\n", text);
+    renewed(left > 0 ? text : "");
+    if (due) note(text);
+  } else if (due) {
+    line(text);
   }
-  std::fflush(stdout);
-  log_->info(text);
+}
+
+void Progress::renewed(const std::string& text) {
+  fmt::print(out_, "\r{:<100}{}", text, text.empty() ? "\r" : "");
+  std::fflush(out_);
+  open_line_ = !text.empty();
+}
+
+void Progress::end_renewed_line() {
+  if (open_line_) fmt::print(out_, "\n");
+  open_line_ = false;
 }
 
 }  // namespace fedpp::federation

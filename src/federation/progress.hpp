@@ -1,8 +1,9 @@
-// Progress of a run: a line that renews itself on a terminal, plain lines in a log.
+// Progress of a run: a line that renews itself on a terminal, plain lines elsewhere and in a log.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -18,8 +19,11 @@ namespace fedpp::federation {
 
 class Progress {
  public:
-  /// On ranks other than 0, silent. Lines are appended to DIRECTORY/train.log, records to DIRECTORY/status.jsonl.
+  /// Of a training: on standard output, in DIRECTORY/train.log, and as records in DIRECTORY/status.jsonl. On ranks other
+  /// than 0 (`speaks` false), silent.
   Progress(bool speaks, bool renew, const std::string& directory);
+  /// Of a command whose standard output is its result: on standard error, without files.
+  Progress(bool speaks, bool renew);
   ~Progress();
 
   void line(const std::string& text);
@@ -30,12 +34,28 @@ class Progress {
   /// One round: ELBO above a constant rate and validation score, per event (NaN: none).
   void round(std::int64_t round, std::int64_t rounds, double elbo_gain, double validation, std::int64_t best_round);
 
+  /// A pass over this rank's clients begins, as "scores"; every step() says how far it is. Where no line renews itself,
+  /// one is written each half minute, so that a short pass leaves none.
+  void pass(const std::string& what, std::size_t clients);
+  void step(std::size_t clients = 1);
+
  private:
+  using Clock = std::chrono::steady_clock;
+
+  void renewed(const std::string& text);  ///< in place of the text that it wrote before
+  void end_renewed_line();
+
   bool speaks_, renew_, open_line_ = false;
+  std::FILE* out_;
   std::shared_ptr<spdlog::logger> log_;
   std::unique_ptr<io::JsonLinesWriter> records_;
-  std::int64_t done_ = 0;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::int64_t rounds_done_ = 0;
+  Clock::time_point start_ = Clock::now();
+  struct {
+    std::string what;
+    std::size_t clients = 0, done = 0;
+    Clock::time_point start, said;
+  } pass_;
 };
 
 }  // namespace fedpp::federation

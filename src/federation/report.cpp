@@ -44,7 +44,7 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
   auto& world = session.world();
   const auto& config = session.config();
   const auto& directory = config.output.directory;
-  auto scores = phases.time("evaluate", [&] { return score_states(session, state, KeptState::kBest); });
+  auto scores = phases.time("evaluate", [&] { return score_states(session, state, KeptState::kBest, progress); });
   std::vector<std::int64_t> clients;
   for (std::int64_t c = 0; c < std::min(config.evaluation.curve_clients, session.clients()); ++c)
     if (!std::binary_search(scores.unscored.begin(), scores.unscored.end(), c)) clients.push_back(c);
@@ -52,7 +52,7 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
   phases.time("curves", [&] {
     graph = last_graph(session, state);
     const SelectedState selected(session, state, KeptState::kBest);
-    write_curves(session, selected.theta(), clients, scores.uniforms, graph, directory + "/result.h5");
+    write_curves(session, selected.theta(), clients, scores.uniforms, graph, directory + "/result.h5", progress);
   });
 
   nlohmann::ordered_json json;

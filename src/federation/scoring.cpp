@@ -163,7 +163,7 @@ std::vector<evaluation::Score> validation_scores(Session& session, ValidationWin
   return scores;
 }
 
-TestResult test_scores(Session& session, const model::Priors& theta) {
+TestResult test_scores(Session& session, const model::Priors& theta, Progress& progress) {
   std::vector<double> sums, calibration;
   TestResult result;
   result.uniforms.assign(kCalibrationBins, 0);
@@ -191,6 +191,7 @@ TestResult test_scores(Session& session, const model::Priors& theta) {
     for (const double x : increments)
       ++result.uniforms[std::min(static_cast<int>(-std::expm1(-x) * kCalibrationBins), kCalibrationBins - 1)];
   };
+  progress.pass("scores", session.owned().size());
   mpi::together(session.world(), [&] {
     const double room = gpu::workspace_mb(options.workspace_mb);
     std::vector<Scored> block;                           // as many clients as the work space has room for, at least one
@@ -200,6 +201,7 @@ TestResult test_scores(Session& session, const model::Priors& theta) {
       predict_each(block, theta, options, [&](std::size_t k, const std::vector<model::RealisationPrediction>* p) {
         score_client(block[k].client.id, *block[k].held_out, p);
       });
+      progress.step(block.size());
       block.clear();
       windows.clear();
       used = 0;
@@ -231,14 +233,17 @@ TestResult test_scores(Session& session, const model::Priors& theta) {
   return result;
 }
 
-std::vector<evaluation::ModelScores> trivial_models(Session& session) {
+std::vector<evaluation::ModelScores> trivial_models(Session& session, Progress& progress) {
   const auto names = evaluation::trivial_model_names(session.protocol());
   const evaluation::TrivialSettings settings{session.protocol(), session.plan().clock.elapsed};
   std::vector<double> sums;
+  progress.pass("scores of trivial models", session.owned().size());
   mpi::together(session.world(), [&] {
-    for (const auto& client : session.owned())
+    for (const auto& client : session.owned()) {
       for (const auto& trivial : evaluation::trivial_scores(client.data, data::kTest, settings))
         sums.insert(sums.end(), {trivial.score.headline, trivial.score.plug_in, trivial.score.events});
+      progress.step();
+    }
   });
   const auto all = session.share(sums, 3 * names.size(), "scores");
   std::vector<evaluation::ModelScores> models;

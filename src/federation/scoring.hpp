@@ -6,6 +6,7 @@
 
 #include "evaluation/calibration.hpp"
 #include "evaluation/table.hpp"
+#include "federation/progress.hpp"
 #include "federation/session.hpp"
 #include "federation/validation_windows.hpp"
 #include "model/prediction.hpp"
@@ -46,10 +47,10 @@ struct TestResult {
 inline constexpr int kCalibrationBins = 1000;
 
 /// Collective. All clients on their test windows.
-TestResult test_scores(Session& session, const model::Priors& theta);
+TestResult test_scores(Session& session, const model::Priors& theta, Progress& progress);
 
 /// Collective. The trivial models on the same windows, names and per-client sums.
-std::vector<evaluation::ModelScores> trivial_models(Session& session);
+std::vector<evaluation::ModelScores> trivial_models(Session& session, Progress& progress);
 
 /// One model's scores from per-client sums.
 evaluation::ModelScores model_scores(const std::string& name, const TestResult& result);

@@ -42,6 +42,10 @@ class Session {
   bool owns(std::int64_t client) const { return index_.contains(client); }
   OwnedClient& owned(std::int64_t client) { return owned_[index_.at(client)]; }
   std::vector<OwnedClient>& owned() { return owned_; }
+  /// How many of these clients this rank owns.
+  std::size_t owned_of(const std::vector<std::int64_t>& clients) const {
+    return static_cast<std::size_t>(std::ranges::count_if(clients, [&](std::int64_t c) { return owns(c); }));
+  }
   const std::vector<std::int64_t>& hostile() const { return hostile_; }  ///< ascending (federation/attack.hpp)
   bool hostile(std::int64_t client) const { return std::binary_search(hostile_.begin(), hostile_.end(), client); }
   const mpi::Placement& placement() const { return placement_; }

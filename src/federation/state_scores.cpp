@@ -24,9 +24,9 @@ evaluation::Score total_of(const Session& session, const TestResult& result) {
 }
 
 /// Collective. All of `score_states` but what it says about the other state.
-Scores score_state(Session& session, const RunState& state, KeptState wanted) {
+Scores score_state(Session& session, const RunState& state, KeptState wanted, Progress& progress) {
   const SelectedState selected(session, state, wanted);
-  const TestResult result = test_scores(session, selected.theta());
+  const TestResult result = test_scores(session, selected.theta(), progress);
   const auto mode = session.config().federation.mode;
   const bool local = mode == config::Mode::kLocal;
   const std::string ours = mode == config::Mode::kFederated ? "fedpp"
@@ -36,7 +36,7 @@ Scores score_state(Session& session, const RunState& state, KeptState wanted) {
   evaluation::ScoreTable table{session.protocol(), session.config().data.time_unit, {model_scores(ours, result)}};
   table.shared = session.plan().shared();
   if (session.config().evaluation.trivial_models)
-    for (auto& model : trivial_models(session)) table.models.push_back(std::move(model));
+    for (auto& model : trivial_models(session, progress)) table.models.push_back(std::move(model));
 
   evaluation::leave_out(table, result.unscored);
 
@@ -83,7 +83,7 @@ Scores score_state(Session& session, const RunState& state, KeptState wanted) {
   scores.json["calibration"] = {{"ks", ks}, {"increments", increments}, {"clients", clients}};
 
   if (session.config().evaluation.next_event) {
-    const auto gaps = next_event_errors(session, selected.theta(), ours);
+    const auto gaps = next_event_errors(session, selected.theta(), ours, progress);
     scores.table += "\n" + evaluation::to_text(gaps);
     scores.json["next_event"] = evaluation::to_json(gaps);
   }
@@ -92,12 +92,12 @@ Scores score_state(Session& session, const RunState& state, KeptState wanted) {
 
 }  // namespace
 
-Scores score_states(Session& session, const RunState& state, KeptState wanted) {
-  Scores scores = score_state(session, state, wanted);
+Scores score_states(Session& session, const RunState& state, KeptState wanted, Progress& progress) {
+  Scores scores = score_state(session, state, wanted, progress);
   // The other state's total, so that the choice by validation can be judged.
   if (wanted == KeptState::kBest && state.stopping.best_round >= 0 &&
       state.stopping.best_round + 1 != state.next_round) {
-    const auto total = total_of(session, test_scores(session, state.theta));
+    const auto total = total_of(session, test_scores(session, state.theta, progress));
     scores.json["last_round"] = {{"headline", total.headline_per_event()}, {"plug_in", total.plug_in_per_event()}};
     scores.table += fmt::format(
         "\nBest round by validation: {} of {}; after the last round: headline {:.4f}, plug-in {:.4f}.",

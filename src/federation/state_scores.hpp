@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "federation/progress.hpp"
 #include "federation/run_state.hpp"
 
 namespace fedpp::federation {
@@ -18,6 +19,6 @@ struct Scores {
   std::vector<std::int64_t> uniforms;  ///< TestResult::uniforms of the first state
 };
 /// Collective.
-Scores score_states(Session& session, const RunState& state, KeptState wanted);
+Scores score_states(Session& session, const RunState& state, KeptState wanted, Progress& progress);
 
 }  // namespace fedpp::federation

@@ -1,0 +1,67 @@
+"""What long work says on a terminal while it goes on, and that its results hold none of it where they are read by programs.
+
+Needs the environment of tests/federation/CMakeLists.txt.
+"""
+import os
+import pty
+import re
+import subprocess
+import unittest
+
+from runs import Run
+
+PREDICT = ["--clients", "all", "--out", "curves.h5", "--next-events"]
+
+
+class ProgressOfScores(Run):
+    def on_a_terminal(self, ranks, *arguments, output=subprocess.PIPE):
+        """Standard output as a program reads it, and what a terminal sees: of standard error, and of both with output=None."""
+        ours, theirs = pty.openpty()
+        try:
+            process = subprocess.Popen(self.on_ranks(ranks, *arguments), cwd=self.folder, stdin=subprocess.DEVNULL, stdout=output or theirs, stderr=theirs)
+        finally:
+            os.close(theirs)
+        seen = b""
+        try:
+            while part := os.read(ours, 4096):
+                seen += part
+        except OSError:  # the other end is closed
+            pass
+        os.close(ours)
+        said = (process.communicate()[0] or b"").decode()
+        self.assertEqual(process.returncode, 0, said + seen.decode())
+        return said, seen.decode()
+
+    def test_evaluate_and_predict(self):
+        # One client a block of scores; 6 clients: 3 of them on each of two ranks.
+        self.deck(evaluation__next_event=True, evaluation__trivial_models=True, backend__workspace_mb=1e-3)
+        self.train(1, "out", "--set", "federation.rounds=1")
+        plain = self.start(self.on_ranks(1, "evaluate", "out"))
+        self.assertEqual((plain.returncode, plain.stderr), (0, ""))
+        for ranks, clients in [(1, 6), (2, 3)]:
+            output, seen = self.on_a_terminal(ranks, "evaluate", "out")
+            self.assertEqual(output, plain.stdout)
+            for what in ["scores", "scores of trivial models", "next events"]:
+                said = re.findall(rf"\r{what}: (\d+) of {clients} clients, [\d.]+ s left", seen)
+                self.assertEqual(said, [str(k) for k in range(1, clients)], seen)
+            self.assertTrue(seen.endswith("\r"), "the line is taken away at the end")
+            output, seen = self.on_a_terminal(ranks, "predict", "out", *PREDICT)
+            self.assertNotIn("left", output)
+            for what in ["curves", "forecasts"]:
+                self.assertIn(f"\r{what}: 2 of {clients} clients, ", seen)
+        output, seen = self.on_a_terminal(2, "evaluate", "out", "--set", "output.progress=false")
+        self.assertEqual(seen, "")
+
+    def test_train_after_its_rounds(self):
+        self.deck(backend__workspace_mb=1e-3)
+        for ranks, clients in [(1, 6), (2, 3)]:
+            _, seen = self.on_a_terminal(ranks, "train", "run.toml", "--out", f"out{ranks}", output=None)
+            self.assertEqual(re.findall(r"\rround +(\d)/4 ", seen), ["1", "2", "3", "4"], seen)
+            after = seen[seen.index("round    4/4"):]
+            for k in range(1, clients):
+                self.assertIn(f"\rscores: {k} of {clients} clients, ", after)
+            self.assertNotRegex((self.folder / f"out{ranks}/train.log").read_text(), r"\d clients, .* left")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
