@@ -203,7 +203,7 @@ int import(ImportOptions options) {
   }
   writer.close();
   fmt::print("{}: {} sequences, {} events{}\n{}", options.out, writer.sequences(), writer.events(), notes.outside(),
-             notes.timeless());
+             notes.lines());
   return kSuccess;
 }
 

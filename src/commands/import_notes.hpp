@@ -16,12 +16,12 @@ class ImportNotes {
 
   /// "" or how many events lie outside the windows, to follow the numbers of sequences and events.
   std::string outside() const;
-  /// "" or a line about sequences in which no time passes.
-  std::string timeless() const;
+  /// "" or lines about sequences in which no time passes, and about events that stand there twice.
+  std::string lines() const;
 
  private:
-  std::int64_t outside_ = 0, timeless_ = 0;
-  std::string first_timeless_;
+  std::int64_t outside_ = 0, timeless_ = 0, repeated_ = 0;
+  std::string first_timeless_, first_repeated_;
 };
 
 }  // namespace fedpp::commands
