@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "config/error.hpp"
 #include "gpu/averages.hpp"
@@ -11,6 +10,7 @@
 #include "model/client_batch.hpp"
 #include "model/mixing.hpp"
 #include "model/model_mixture.hpp"
+#include "model/updated_states.hpp"
 
 namespace fedpp::model {
 
@@ -238,70 +238,16 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
                   aligned ? &*alignment : nullptr, mixed ? &mixed->device() : nullptr);
     exec.fence();
 
-    // Read back: one copy of each array a round.
-    const auto& f = block.fields();
-    std::vector<double> mean, sd, raw, m1, m2, r1, r2, elbo, divergence, jitter, pivot,
-        alignment_terms(clients.size(), 0.0);
-    std::vector<std::int64_t> adam_steps;
-    std::vector<int> info;
-    gpu::to_host(f.mean, mean);
-    gpu::to_host(f.sd, sd);
-    gpu::to_host(adam.raw, raw);
-    gpu::to_host(adam.first_mean, m1);
-    gpu::to_host(adam.second_mean, m2);
-    gpu::to_host(adam.first_raw, r1);
-    gpu::to_host(adam.second_raw, r2);
-    gpu::to_host(adam.steps, adam_steps);
-    gpu::to_host(f.elbo, elbo);
-    gpu::to_host(adam.divergence, divergence);
-    if (aligned) gpu::to_host(alignment->value, alignment_terms);
-    gpu::to_host(f.jitter, jitter);
-    gpu::to_host(f.info, info);
-    gpu::to_host(f.pivot, pivot);
-    const LatentPosteriors latent = block.read_latent();
-    for (std::size_t k = 0; k < clients.size(); ++k) {
-      Client& c = *clients[k];
+    const UpdatedStates updated(block, adam, aligned ? &*alignment : nullptr);
+    for (int k = 0; k < last - first; ++k) {
       LocalReport& report = reports[first + k];
-      report = {c.id, elbo[k] - divergence[k], divergence[k], alignment_terms[k], 0, std::nullopt};
-      for (int i = block.realisation_begin(static_cast<int>(k)); i < block.realisation_begin(static_cast<int>(k) + 1);
-           ++i)
-        for (int s = 0; s < samples; ++s) {
-          const std::size_t problem = static_cast<std::size_t>(i) * samples + s;
-          report.jitter = std::max(report.jitter, jitter[problem]);
-          if (info[problem] != 0 && !report.failure)
-            report.failure = fmt::format(
-                "realisation {}, sample {}: the Cholesky factorisation of K(z,z) fails at pivot {} ({:.3g}) even with "
-                "a relative jitter of {:g}",
-                i - block.realisation_begin(static_cast<int>(k)), s, info[problem] - 1, pivot[problem],
-                jitter[problem]);
-        }
-      if (!report.failure && !(std::abs(report.elbo) < kMostNats))
-        report.failure = fmt::format("the ELBO is {} after the round's epochs", report.elbo);
-      if (!report.failure && !(std::abs(report.alignment) < kMostNats))
-        report.failure = fmt::format("the alignment is {} after the round's epochs", report.alignment);
-      const auto from = block.posterior_offset(static_cast<int>(k));
-      const auto part = [&](const std::vector<double>& all) {
-        return std::vector<double>(all.begin() + from, all.begin() + from + c.embedding.encoder.parameters());
-      };
-      // The last step of Adam comes after the last ELBO.
-      for (gpu::Index j = from; j < from + c.embedding.encoder.parameters() && !report.failure; ++j)
-        if (!std::isfinite(mean[j]) || !std::isfinite(sd[j]) || !(sd[j] > 0))
-          report.failure = fmt::format("the posterior of weight {} is N({}, {}^2) after the round's epochs", j - from,
-                                       mean[j], sd[j]);
-      if (report.failure) {
-        if (before[k]) c.state = std::move(*before[k]);
-        continue;
+      report = updated.report(k, *clients[k]);
+      if (!report.failure) {
+        updated.take(k, *clients[k]);
+        if (mixed) mixed->read(k, clients[k]->state);
+      } else if (before[k]) {
+        clients[k]->state = std::move(*before[k]);
       }
-      auto& state = c.state;
-      state.weights = {part(mean), part(sd)};
-      state.raw = part(raw);
-      state.first_mean = part(m1);
-      state.second_mean = part(m2);
-      state.first_raw = part(r1);
-      state.second_raw = part(r2);
-      state.steps = adam_steps[k];
-      block.take_latent(latent, static_cast<int>(k), state);
-      if (mixed) mixed->read(static_cast<int>(k), state);
     }
   }
   return reports;
