@@ -55,7 +55,7 @@ Progress::Progress(bool speaks, bool renew, const std::string& directory)
 
 Progress::Progress(bool speaks, bool renew) : speaks_(speaks), renew_(renew && on_terminal(stderr)), out_(stderr) {}
 
-Progress::~Progress() = default;
+Progress::~Progress() { end_renewed_line(); }
 
 void Progress::note(const std::string& text) {
   if (log_) log_->info(text);
@@ -118,7 +118,7 @@ void Progress::renewed(const std::string& text) {
 }
 
 void Progress::end_renewed_line() {
-  if (open_line_) fmt::print(out_, "\n");
+  if (open_line_) std::fputc('\n', out_);
   open_line_ = false;
 }
 

@@ -24,7 +24,7 @@ class Progress {
   Progress(bool speaks, bool renew, const std::string& directory);
   /// Of a command whose standard output is its result: on standard error, without files.
   Progress(bool speaks, bool renew);
-  ~Progress();
+  ~Progress();  ///< what an error says afterwards has a line of its own
 
   void line(const std::string& text);
   /// For the log alone.

@@ -198,6 +198,7 @@ TestResult test_scores(Session& session, const model::Priors& theta, Progress& p
     std::deque<std::vector<data::Realisation>> windows;  // theirs
     double used = 0;
     const auto score_block = [&] {
+      if (block.empty()) return;
       predict_each(block, theta, options, [&](std::size_t k, const std::vector<model::RealisationPrediction>* p) {
         score_client(block[k].client.id, *block[k].held_out, p);
       });

@@ -42,8 +42,9 @@ class ProgressOfScores(Run):
             output, seen = self.on_a_terminal(ranks, "evaluate", "out")
             self.assertEqual(output, plain.stdout)
             for what in ["scores", "scores of trivial models", "next events"]:
-                said = re.findall(rf"\r{what}: (\d+) of {clients} clients, [\d.]+ s left", seen)
-                self.assertEqual(said, [str(k) for k in range(1, clients)], seen)
+                said = re.findall(rf"\r{what}: (\d+) of {clients} clients, (.*?) left", seen)
+                self.assertEqual([done for done, _ in said], [str(k) for k in range(1, clients)], seen)
+                self.assertTrue(all(re.fullmatch(r"\d+ s", left) for _, left in said), seen)
             self.assertTrue(seen.endswith("\r"), "the line is taken away at the end")
             output, seen = self.on_a_terminal(ranks, "predict", "out", *PREDICT)
             self.assertNotIn("left", output)
