@@ -89,8 +89,10 @@ void expect_all(const io::Group& group, const std::string& name, const std::vect
       client.id, group.file(), name, fmt::join(missing, ", ")));
 }
 
-std::int64_t training_checksum(const data::ClientData& client) {
-  return static_cast<std::int64_t>(data_checksum(client, data::kTrain));
+const char* checksum_name(data::Split split) { return split == data::kTrain ? "training_data" : "validation_data"; }
+
+std::int64_t checksum(const data::ClientData& client, data::Split split) {
+  return static_cast<std::int64_t>(data_checksum(client, split));
 }
 
 }  // namespace
@@ -98,7 +100,8 @@ std::int64_t training_checksum(const data::ClientData& client) {
 void write_holdings(io::Group& group, const data::ClientData& client) {
   group.write("types", types_of(client));
   group.write("sequences", sequences_of(client));
-  group.set_attribute("training_data", training_checksum(client));
+  for (const auto split : {data::kTrain, data::kValidation})
+    group.set_attribute(checksum_name(split), checksum(client, split));
 }
 
 void expect_holdings(const io::Group& group, const data::ClientData& client) {
@@ -106,9 +109,9 @@ void expect_holdings(const io::Group& group, const data::ClientData& client) {
   expect_all(group, "sequences", sequences_of(client), client);
 }
 
-bool same_training_data(const io::Group& group, const data::ClientData& client) {
-  return !group.has_attribute("training_data") ||
-         group.attribute<std::int64_t>("training_data") == training_checksum(client);
+bool same_data(const io::Group& group, const data::ClientData& client, data::Split split) {
+  const char* name = checksum_name(split);
+  return !group.has_attribute(name) || group.attribute<std::int64_t>(name) == checksum(client, split);
 }
 
 void write_input_scale(io::Group group, const data::InputScale& inputs) {

@@ -33,13 +33,14 @@ model::ClientState read_client_state(const io::Group& group, const model::Client
 void read_client_weights(const io::Group& group, model::ClientState& state, std::size_t parameters);
 
 /// Who a client is, so that a run can go on with the same ones: `types` that it sees, `sequences` (numbers in their
-/// files, ascending) that it holds, and attribute `training_data`, a checksum of its training events and windows.
+/// files, ascending) that it holds, and attributes `training_data` and `validation_data`, checksums of its events and
+/// windows.
 void write_holdings(io::Group& group, const data::ClientData& client);
 /// \throws UserError where `client` lacks something that it held then
 void expect_holdings(const io::Group& group, const data::ClientData& client);
-/// Whether the client's posteriors in the group come from the training data that it has now (checkpoints of fedpp
-/// before that attribute do not tell: true).
-bool same_training_data(const io::Group& group, const data::ClientData& client);
+/// Whether the training or validation data of then are those that the client has now (checkpoints of fedpp before that
+/// attribute do not tell: true).
+bool same_data(const io::Group& group, const data::ClientData& client, data::Split split);
 
 void write_input_scale(io::Group group, const data::InputScale& inputs);
 data::InputScale read_input_scale(const io::Group& group);

@@ -69,6 +69,13 @@ void check_name(const std::string& path, std::int64_t next_round) {
                     path, *number, next_round, io::checkpoint_name(next_round)));
 }
 
+std::string other_validation_data(const std::string& path, std::int64_t client) {
+  return fmt::format(
+      "client {}: its validation events or windows are not those that the rounds up to {} were ranked by: bring those "
+      "files back, or go on with these and look for the best round anew ('fedpp train ... --resume --accept-changes')",
+      client, path);
+}
+
 std::string other_training_data(const std::string& path, std::int64_t client) {
   return fmt::format(
       "client {}: its training events or windows are not those that {} was trained on: bring those files back; go on "
@@ -200,6 +207,8 @@ CheckpointHeader read_header(const std::string& path, ReadFor purpose, mpi::Comm
 
 RunState read_checkpoint(Session& session, const CheckpointHeader& header, ReadFor purpose) {
   const bool accept_changes = purpose == ReadFor::kChangedTraining;
+  const bool ranks_rounds =
+      (purpose == ReadFor::kTraining || accept_changes) && session.config().federation.validate_every > 0;
   auto& world = session.world();
   RunState state;
   bool other_data = false;
@@ -221,8 +230,12 @@ RunState read_checkpoint(Session& session, const CheckpointHeader& header, ReadF
     for (auto& client : session.owned()) {
       const io::Group group = file.group(group_name(client.data.id));
       if (accept_changes) expect_holdings(group, client.data);
-      if (!same_training_data(group, client.data)) {
+      if (!same_data(group, client.data, data::kTrain)) {
         if (!accept_changes) throw UserError(other_training_data(header.path, client.data.id));
+        other_data = true;
+      }
+      if (ranks_rounds && !same_data(group, client.data, data::kValidation)) {
+        if (!accept_changes) throw UserError(other_validation_data(header.path, client.data.id));
         other_data = true;
       }
       client.model.state = read_client_state(group.group("last"), client.model.state, session.parameters());

@@ -64,8 +64,9 @@ enum class ReadFor { kResults, kAdaptation, kTraining, kChangedTraining };
 CheckpointHeader read_header(const std::string& path, ReadFor purpose, mpi::Communicator& world);
 
 /// Collective. Any number of ranks. Throws where it belongs to another configuration, naming the keys that differ and
-/// the purpose's remedy, or where clients' training data are others; for kChangedTraining only where the clients are
-/// others or the sizes do not fit (other training data then start the search for the best round anew).
+/// the purpose's remedy, or where clients' training data are others (for kTraining validation data, too); for
+/// kChangedTraining only where the clients are others or the sizes do not fit (other data then start the search for the
+/// best round anew).
 RunState read_checkpoint(Session& session, const CheckpointHeader& header, ReadFor purpose);
 
 /// Collective. Path of the newest checkpoint in output.directory, as rank 0 sees it: the ranks' listings of a folder in

@@ -127,6 +127,24 @@ class Checkpoints(SameBits):
         self.train(2, "out", "--resume", "--accept-changes", "--set", "federation.rounds=5")
         self.assertGreater(self.result("out")["best_round"], 3, "scores of other data took part in the choice")
 
+    def test_altered_validation_data(self):
+        """Rounds are ranked by them: with others scores do not compare. They are nothing to a state that is evaluated."""
+        data = (self.folder / "train.csv").read_text()
+        lines = data.splitlines()
+        own = [k for k, row in enumerate(lines) if row.startswith("7,")]
+        for k in own[int(0.66 * len(own)):int(0.74 * len(own))]:  # validation is from 0.6 to 0.8
+            sequence, time, kind = lines[k].split(",")
+            lines[k] = f"{sequence},{float(time) + 1e-3},{kind}"
+        self.write("train.csv", "\n".join(lines) + "\n")
+        self.refused("its validation events or windows are not those that", self.newest("out").name, "--accept-changes")
+        evaluated = self.start(self.on_ranks(2, "evaluate", "out"))
+        self.assertEqual(evaluated.returncode, 0, evaluated.stderr)
+        self.train(1, "unranked", "--set", "federation.validate_every=0")
+        self.train(2, "out", "--resume", "--accept-changes", "--set", "federation.rounds=5")
+        self.assertGreater(self.result("out")["best_round"], 3, "scores of other data took part in the choice")
+        self.write("train.csv", data)
+        self.train(1, "unranked", "--resume", "--set", "federation.validate_every=0", "--set", "federation.rounds=4")
+
     def test_data_that_lie_elsewhere_now(self):
         data = (self.folder / "train.csv").read_text()
         self.write("moved/train.csv", data)
