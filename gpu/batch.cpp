@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "gpu/arrays.hpp"
 
@@ -40,7 +41,9 @@ class BatchLists {
     find_set_ends();
   }
 
-  Batch uploaded() {
+  BatchLists(const BatchLists&) = delete;  // it counts into its own batch
+
+  Batch uploaded() && {
     batch_.clients = static_cast<int>(clients_.size());
     batch_.realisations = static_cast<int>(realisations_.size());
     batch_.problems = size(problem_realisation_);
@@ -141,7 +144,7 @@ class BatchLists {
     batch_.most_parameters = std::max(batch_.most_parameters, p);
   }
 
-  /// The clients up to this one begin with what comes next; those in between have no realisations.
+  /// Clients up to this one that have no beginning yet begin here: those passed over have no realisations.
   void begin_clients_until(int client) {
     while (size(client_tiles_) <= client) {
       client_tiles_.push_back(size(tile_realisation_));

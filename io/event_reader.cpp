@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <string_view>
 
 #include "io/event_formats.hpp"
@@ -62,6 +63,17 @@ void read_sequences(const std::string& path, const SequenceCallback& callback, s
     case Format::kHdf5:
       return SequenceFileReader(path).for_each(callback, max_sequences);
   }
+}
+
+std::int64_t repeated_events(const SequenceRecord& sequence) {
+  const auto& times = sequence.times;
+  std::int64_t repeated = 0;
+  std::set<int> types;  // at one time
+  for (std::size_t j = 0; j < times.size(); ++j) {
+    if (j > 0 && times[j] != times[j - 1]) types.clear();
+    repeated += types.insert(sequence.types[j]).second ? 0 : 1;
+  }
+  return repeated;
 }
 
 std::vector<SequenceWindows> read_windows(const std::string& path) {

@@ -26,6 +26,9 @@ inline bool is_timeless(const SequenceRecord& sequence) {
   return sequence.times.size() > 1 && sequence.times.front() == sequence.times.back();
 }
 
+/// How many of its events have the time and the type of an earlier one.
+std::int64_t repeated_events(const SequenceRecord& sequence);
+
 inline constexpr int kLargestType = 999'999;
 
 /// An observation window, start < end, in the file's unit of time.

@@ -352,6 +352,7 @@ SequenceSummary summarise(const std::string& path) {
       ++summary.client_sequences[record.client];
       summary.client_events[record.client] += length;
     }
+    summary.repeated += repeated_events(record);
     if (is_timeless(record) && summary.timeless++ == 0) summary.first_timeless_line = record.first_line;
     for (std::size_t i = 0; i < record.times.size(); ++i) {
       const double time = record.times[i];

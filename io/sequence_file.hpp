@@ -110,6 +110,7 @@ struct SequenceSummary {
   double mean_length = 0;
   double first_time = 0, last_time = 0;   ///< over all events (0, 0 without events)
   std::int64_t ties = 0;                  ///< gaps of zero between neighbours of a sequence
+  std::int64_t repeated = 0;              ///< events with the time and type of an earlier one of their sequence
   std::int64_t timeless = 0;              ///< sequences of several events, all at one time
   std::int64_t first_timeless_line = 0;   ///< where the first of them begins; 0 in HDF5
   std::vector<std::int64_t> type_counts;  ///< [K] events of each type

@@ -86,6 +86,11 @@ io::SequenceNames names_of(const ImportOptions& options) {
   return names;
 }
 
+std::string where(const std::string& file, const io::SequenceRecord& sequence) {
+  return sequence.first_line > 0 ? fmt::format("{}:{}", file, sequence.first_line)
+                                 : fmt::format("{}, sequence {}", file, sequence.id);
+}
+
 /// Every sequence in pieces (io/event_pieces.hpp).
 int import_pieces(const ImportOptions& options) {
   const io::PieceLengths lengths = parse_lengths(options.cut_events);
@@ -96,10 +101,12 @@ int import_pieces(const ImportOptions& options) {
                     options.windows));
   io::SequenceFileWriter writer(options.out, options.files, options.time_unit, names_of(options));
   io::PieceCounts counts;
+  ImportNotes notes;
   std::int64_t sequences = 0;
   for (const std::string& file : options.files) {
     io::read_sequences(file, [&](io::SequenceRecord& sequence) {
       ++sequences;
+      notes.add(where(file, sequence), sequence, {});
       io::cut_into_pieces(sequence, lengths, [&](io::SequenceRecord& piece) { writer.append(piece); }, counts);
     });
   }
@@ -109,15 +116,10 @@ int import_pieces(const ImportOptions& options) {
   writer.close();
   fmt::print(
       "{}: {} pieces of {} sequences, {} events; {} pieces below {} events dropped ({} events); {} cuts between "
-      "events at equal times\n",
+      "events at equal times\n{}",
       options.out, counts.pieces, sequences, writer.events(), counts.dropped_pieces, lengths.shortest,
-      counts.dropped_events, counts.cut_ties);
+      counts.dropped_events, counts.cut_ties, notes.lines());
   return kSuccess;
-}
-
-std::string where(const std::string& file, const io::SequenceRecord& sequence) {
-  return sequence.first_line > 0 ? fmt::format("{}:{}", file, sequence.first_line)
-                                 : fmt::format("{}, sequence {}", file, sequence.id);
 }
 
 int import_columns(const ImportOptions& options) {

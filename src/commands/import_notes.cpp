@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
-#include "config/counted.hpp"
 #include "data/intervals.hpp"
 
 namespace fedpp::commands {
@@ -19,18 +17,6 @@ std::int64_t count_outside(const std::vector<double>& times, const std::vector<i
   return std::count_if(times.begin(), times.end(), [&](double time) { return !data::holds(observed, time); });
 }
 
-/// How many events have the time and the type of an earlier one.
-std::int64_t count_repeated(const io::SequenceRecord& sequence) {
-  const auto& times = sequence.times;
-  std::int64_t repeated = 0;
-  std::set<int> types;  // at one time
-  for (std::size_t j = 0; j < times.size(); ++j) {
-    if (j > 0 && times[j] != times[j - 1]) types.clear();
-    repeated += types.insert(sequence.types[j]).second ? 0 : 1;
-  }
-  return repeated;
-}
-
 }  // namespace
 
 void ImportNotes::add(const std::string& where, const io::SequenceRecord& sequence,
@@ -39,7 +25,7 @@ void ImportNotes::add(const std::string& where, const io::SequenceRecord& sequen
     outside_ += count_outside(sequence.times, windows);
   else if (io::is_timeless(sequence) && timeless_++ == 0)
     first_timeless_ = where;
-  const std::int64_t repeated = count_repeated(sequence);
+  const std::int64_t repeated = io::repeated_events(sequence);
   if (repeated > 0 && repeated_ == 0) first_repeated_ = where;
   repeated_ += repeated;
 }
@@ -57,9 +43,10 @@ std::string ImportNotes::lines() const {
         first_timeless_, timeless_ > 1 ? fmt::format(", nor in {} more", timeless_ - 1) : "");
   if (repeated_ > 0)
     lines += fmt::format(
-        "{}: in this sequence the first of {} with the time and type of another in {} sequence: kept, as events of a "
-        "coarse clock are; rows that a table holds twice are to be taken out of it before\n",
-        first_repeated_, config::counted(repeated_, "event"), repeated_ > 1 ? "their" : "its");
+        "{}: events that repeat time and type of an earlier one of their sequence: {}, first in the one that begins "
+        "here; all are kept, as a coarse clock makes such events, but rows that a table holds twice should be taken "
+        "out of it\n",
+        first_repeated_, repeated_);
   return lines;
 }
 

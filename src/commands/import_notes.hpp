@@ -16,7 +16,7 @@ class ImportNotes {
 
   /// "" or how many events lie outside the windows, to follow the numbers of sequences and events.
   std::string outside() const;
-  /// "" or lines about sequences in which no time passes, and about events that stand there twice.
+  /// "" or lines about sequences in which no time passes, and about events that repeat an earlier one.
   std::string lines() const;
 
  private:

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "config/counted.hpp"
 #include "config/read.hpp"
 #include "config/validate.hpp"
 #include "data/dataset.hpp"
@@ -52,6 +53,9 @@ void print_events(const std::string& file) {
   fmt::print("  lengths         {} to {}, mean {:.1f}\n", summary.shortest, summary.longest, summary.mean_length);
   fmt::print("  times           {} to {}{}\n", summary.first_time, summary.last_time, axis_of(summary));
   fmt::print("  equal times     {} of the gaps between neighbours\n", summary.ties);
+  if (summary.repeated > 0)
+    fmt::print("  repeated        {} with the time and type of an earlier one of their sequence\n",
+               config::counted(summary.repeated, "event"));
   if (summary.timeless > 0)
     fmt::print(
         "  no time passes  in {} sequences of several events{}\n", summary.timeless,

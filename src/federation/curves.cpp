@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "evaluation/trivial_models.hpp"
 #include "federation/scoring.hpp"
@@ -46,11 +47,15 @@ std::vector<double> ends_of(const OwnedClient& client, const data::Clock& clock,
   return ends;
 }
 
-/// One client's curve: its pooled intensity per sequence, or that of its first sequence (with its history, if any).
-void write_client(Session& session, OwnedClient& client, const model::Priors& theta, io::Group group) {
+/// The intensity per unit of file time with its 90 % band.
+struct Curve {
+  std::vector<double> time, mean, lower, median, upper;
+};
+
+/// One client's: its pooled intensity per sequence, or that of its first sequence (with its history, if any).
+Curve curve_of(const Session& session, const OwnedClient& client, const model::Priors& theta) {
   const auto& config = session.config();
   const auto& clock = session.plan().clock;
-  const bool pooled = session.rules().pooled;
   const auto scored = scoring_client(session, client, data::kTest);
   static constexpr std::array<data::Split, 3> every{data::kTrain, data::kValidation, data::kTest};
   const auto whole = data::make_realisations(client.data, session.rules(), every, 1.0);
@@ -78,19 +83,27 @@ void write_client(Session& session, OwnedClient& client, const model::Priors& th
                                     static_cast<int>(config.evaluation.e_steps));
   options.bands = true;
   const auto prediction = model::predict({{&scored, {&grid}}}, theta, options)[0][0][0];
-  std::vector<double> time(n), mean(n), lower(n), median(n), upper(n);
+  Curve curve;
   for (std::size_t j = 0; j < n; ++j) {
-    time[j] = nodes[j] / clock.scale + (clock.elapsed ? 0.0 : clock.origin);
-    mean[j] = prediction.expected_intensity[j] * clock.scale;  // per unit of file time
-    lower[j] = model::intensity_quantile(prediction, j, n, 0.05) * clock.scale;
-    median[j] = model::intensity_quantile(prediction, j, n, 0.5) * clock.scale;
-    upper[j] = model::intensity_quantile(prediction, j, n, 0.95) * clock.scale;
+    curve.time.push_back(nodes[j] / clock.scale + (clock.elapsed ? 0.0 : clock.origin));
+    curve.mean.push_back(prediction.expected_intensity[j] * clock.scale);
+    curve.lower.push_back(model::intensity_quantile(prediction, j, n, 0.05) * clock.scale);
+    curve.median.push_back(model::intensity_quantile(prediction, j, n, 0.5) * clock.scale);
+    curve.upper.push_back(model::intensity_quantile(prediction, j, n, 0.95) * clock.scale);
   }
-  group.write("time", time);
-  group.write("mean", mean);
-  group.write("lower", lower);
-  group.write("median", median);
-  group.write("upper", upper);
+  return curve;
+}
+
+/// The curve, and what is drawn with it.
+void write_client(const Session& session, const OwnedClient& client, const Curve& curve, io::Group group) {
+  const auto& config = session.config();
+  const auto& clock = session.plan().clock;
+  const bool pooled = session.rules().pooled, history = session.rules().history;
+  group.write("time", curve.time);
+  group.write("mean", curve.mean);
+  group.write("lower", curve.lower);
+  group.write("median", curve.median);
+  group.write("upper", curve.upper);
   const std::int64_t only = pooled && !history ? -1 : 0;
   if (config.evaluation.curve_events) {
     group.write("train_events", event_times(client, clock, data::kTrain, only));
@@ -150,15 +163,20 @@ void write_curves(Session& session, const model::Priors& theta, const std::vecto
                   Progress& progress) {
   auto& world = session.world();
   const std::string partial = path + ".partial";
+  std::map<std::int64_t, Curve> curves;
   progress.pass("curves", session.owned_of(clients));
+  mpi::together(world, [&] {
+    for (const auto c : clients) {
+      if (!session.owns(c)) continue;
+      curves[c] = curve_of(session, session.owned(c), theta);
+      progress.step();
+    }
+  });
   try {
     mpi::in_turn(world, [&] {
       io::File file = world.is_root() ? io::File::create(partial) : io::File::open_append(partial);
-      for (const auto c : clients) {
-        if (!session.owns(c)) continue;
-        write_client(session, session.owned(c), theta, file.create_group(fmt::format("curves/client_{:06d}", c)));
-        progress.step();
-      }
+      for (const auto& [c, curve] : curves)
+        write_client(session, session.owned(c), curve, file.create_group(fmt::format("curves/client_{:06d}", c)));
       if (world.is_root()) write_quantiles(uniforms, file);
       if (world.is_root()) write_graph(graph, file);
       file.close();

@@ -20,7 +20,7 @@ int run_evaluation(const config::Config& config, const EvaluationRequest& reques
   const auto header = read_header(newest_checkpoint_of(config, world), ReadFor::kResults, world);
   Session session(config, world, header.inputs);
   const RunState state = read_checkpoint(session, header, ReadFor::kResults);
-  Progress progress(world.is_root(), config.output.progress);
+  Progress progress(world, config.output.progress);
   const auto scores = score_states(session, state, request.state, progress);
   as_the_machines_fault([&] {
     mpi::together(world, [&] {

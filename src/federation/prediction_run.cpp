@@ -48,7 +48,7 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
   const auto past = sequences_past(session, forecast_clients, request.forecast);
   const RunState state = read_checkpoint(session, header, ReadFor::kResults);
   const SelectedState selected(session, state, request.state);
-  Progress progress(world.is_root(), config.output.progress);
+  Progress progress(world, config.output.progress);
   if (!request.file.empty()) {
     as_the_machines_fault([&] { write_curves(session, selected.theta(), clients, {}, {}, request.file, progress); });
     if (world.is_root()) fmt::print("Intensities of {} written to {}\n", count_clients(clients), request.file);

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "config/counted.hpp"
@@ -22,14 +23,23 @@ namespace {
 
 constexpr std::chrono::seconds kBetweenPlainLines{30};
 
-/// Whether a person watches. Under mpirun output goes to a pipe or a terminal of mpirun's own making; where that leads to
-/// is the same output of the parent process.
+/// Whether the process that started this one is Open MPI's, and not a shell below it.
+bool started_by_mpirun() {
+  std::string name;
+  std::getline(std::ifstream(fmt::format("/proc/{}/comm", getppid())), name);
+  return name.starts_with("mpirun") || name.starts_with("mpiexec") || name.starts_with("orte") ||
+         name.starts_with("prte");
+}
+
+/// Whether a person watches. Under mpirun output goes to a pipe or a terminal of mpirun's own making; where that leads
+/// to is mpirun's output.
 bool on_terminal(std::FILE* out) {
-  namespace fs = std::filesystem;
   const int fd = fileno(out);
-  std::error_code unknown;
   if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) return isatty(fd) != 0;
-  if (isatty(fd) == 0 && !fs::is_fifo(fs::status(fmt::format("/proc/self/fd/{}", fd), unknown))) return false;
+  namespace fs = std::filesystem;
+  std::error_code unknown;
+  const bool of_mpirun = isatty(fd) != 0 || fs::is_fifo(fs::status(fmt::format("/proc/self/fd/{}", fd), unknown));
+  if (!of_mpirun || !started_by_mpirun()) return false;
   const auto target = fs::read_symlink(fmt::format("/proc/{}/fd/{}", getppid(), fd), unknown).string();
   return !unknown && (target.starts_with("/dev/pts/") || target.starts_with("/dev/tty"));
 }
@@ -43,9 +53,12 @@ std::string time_left(std::chrono::steady_clock::time_point start, std::int64_t 
 
 }  // namespace
 
-Progress::Progress(bool speaks, bool renew, const std::string& directory)
-    : speaks_(speaks), renew_(renew && on_terminal(stdout)), out_(stdout) {
-  if (!speaks) return;
+Progress::Progress(const mpi::Communicator& world, bool renew, const std::string& directory)
+    : speaks_(world.is_root()),
+      several_ranks_(world.size() > 1),
+      renew_(speaks_ && renew && on_terminal(stdout)),
+      out_(stdout) {
+  if (!speaks_) return;
   records_ = std::make_unique<io::JsonLinesWriter>(directory + "/status.jsonl");
   log_ = std::make_shared<spdlog::logger>(
       "train", std::make_shared<spdlog::sinks::basic_file_sink_st>(directory + "/train.log"));
@@ -53,7 +66,11 @@ Progress::Progress(bool speaks, bool renew, const std::string& directory)
   log_->flush_on(spdlog::level::info);
 }
 
-Progress::Progress(bool speaks, bool renew) : speaks_(speaks), renew_(renew && on_terminal(stderr)), out_(stderr) {}
+Progress::Progress(const mpi::Communicator& world, bool renew)
+    : speaks_(world.is_root() && renew),
+      several_ranks_(world.size() > 1),
+      renew_(speaks_ && on_terminal(stderr)),
+      out_(stderr) {}
 
 Progress::~Progress() { end_renewed_line(); }
 
@@ -99,7 +116,8 @@ void Progress::step(std::size_t clients) {
   pass_.done += clients;
   const std::size_t left = pass_.clients - pass_.done;
   const std::string text = fmt::format(
-      "{}: {} of {}, {}", pass_.what, pass_.done, config::counted(static_cast<std::int64_t>(pass_.clients), "client"),
+      "{}: {} of {}{}, {}", pass_.what, pass_.done, config::counted(static_cast<std::int64_t>(pass_.clients), "client"),
+      several_ranks_ ? " of rank 0" : "",
       time_left(pass_.start, static_cast<std::int64_t>(pass_.done), static_cast<std::int64_t>(left)));
   const bool due = left > 0 && Clock::now() - pass_.said >= kBetweenPlainLines;
   if (due) pass_.said = Clock::now();
@@ -112,13 +130,15 @@ void Progress::step(std::size_t clients) {
 }
 
 void Progress::renewed(const std::string& text) {
-  fmt::print(out_, "\r{:<100}{}", text, text.empty() ? "\r" : "");
+  fmt::print(out_, "\r{}\033[K", text);  // and the rest of the line is cleared
   std::fflush(out_);
   open_line_ = !text.empty();
 }
 
 void Progress::end_renewed_line() {
-  if (open_line_) std::fputc('\n', out_);
+  if (!open_line_) return;
+  std::fputc('\n', out_);
+  std::fflush(out_);
   open_line_ = false;
 }
 

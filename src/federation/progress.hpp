@@ -8,6 +8,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "mpi/communicator.hpp"
+
 namespace spdlog {
 class logger;
 }
@@ -19,11 +21,11 @@ namespace fedpp::federation {
 
 class Progress {
  public:
-  /// Of a training: on standard output, in DIRECTORY/train.log, and as records in DIRECTORY/status.jsonl. On ranks other
-  /// than 0 (`speaks` false), silent.
-  Progress(bool speaks, bool renew, const std::string& directory);
-  /// Of a command whose standard output is its result: on standard error, without files.
-  Progress(bool speaks, bool renew);
+  /// Of a training: on standard output, in DIRECTORY/train.log, and as records in DIRECTORY/status.jsonl. Ranks other
+  /// than 0 are silent.
+  Progress(const mpi::Communicator& world, bool renew, const std::string& directory);
+  /// Of a command whose standard output is its result: on standard error, without files; silent unless `renew`.
+  Progress(const mpi::Communicator& world, bool renew);
   ~Progress();  ///< what an error says afterwards has a line of its own
 
   void line(const std::string& text);
@@ -35,7 +37,7 @@ class Progress {
   void round(std::int64_t round, std::int64_t rounds, double elbo_gain, double validation, std::int64_t best_round);
 
   /// A pass over this rank's clients begins, as "scores"; every step() says how far it is. Where no line renews itself,
-  /// one is written each half minute, so that a short pass leaves none.
+  /// a step writes one if the last is half a minute ago, so that a short pass leaves none.
   void pass(const std::string& what, std::size_t clients);
   void step(std::size_t clients = 1);
 
@@ -45,7 +47,7 @@ class Progress {
   void renewed(const std::string& text);  ///< in place of the text that it wrote before
   void end_renewed_line();
 
-  bool speaks_, renew_, open_line_ = false;
+  bool speaks_, several_ranks_, renew_, open_line_ = false;
   std::FILE* out_;
   std::shared_ptr<spdlog::logger> log_;
   std::unique_ptr<io::JsonLinesWriter> records_;

@@ -163,7 +163,7 @@ std::vector<evaluation::Score> validation_scores(Session& session, ValidationWin
   return scores;
 }
 
-TestResult test_scores(Session& session, const model::Priors& theta, Progress& progress) {
+TestResult test_scores(Session& session, const model::Priors& theta, const std::string& what, Progress& progress) {
   std::vector<double> sums, calibration;
   TestResult result;
   result.uniforms.assign(kCalibrationBins, 0);
@@ -191,7 +191,7 @@ TestResult test_scores(Session& session, const model::Priors& theta, Progress& p
     for (const double x : increments)
       ++result.uniforms[std::min(static_cast<int>(-std::expm1(-x) * kCalibrationBins), kCalibrationBins - 1)];
   };
-  progress.pass("scores", session.owned().size());
+  progress.pass(what, session.owned().size());
   mpi::together(session.world(), [&] {
     const double room = gpu::workspace_mb(options.workspace_mb);
     std::vector<Scored> block;                           // as many clients as the work space has room for, at least one

@@ -46,8 +46,8 @@ struct TestResult {
 
 inline constexpr int kCalibrationBins = 1000;
 
-/// Collective. All clients on their test windows.
-TestResult test_scores(Session& session, const model::Priors& theta, Progress& progress);
+/// Collective. All clients on their test windows. \param what name of the pass in the progress
+TestResult test_scores(Session& session, const model::Priors& theta, const std::string& what, Progress& progress);
 
 /// Collective. The trivial models on the same windows, names and per-client sums.
 std::vector<evaluation::ModelScores> trivial_models(Session& session, Progress& progress);

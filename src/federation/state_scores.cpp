@@ -26,7 +26,7 @@ evaluation::Score total_of(const Session& session, const TestResult& result) {
 /// Collective. All of `score_states` but what it says about the other state.
 Scores score_state(Session& session, const RunState& state, KeptState wanted, Progress& progress) {
   const SelectedState selected(session, state, wanted);
-  const TestResult result = test_scores(session, selected.theta(), progress);
+  const TestResult result = test_scores(session, selected.theta(), "scores", progress);
   const auto mode = session.config().federation.mode;
   const bool local = mode == config::Mode::kLocal;
   const std::string ours = mode == config::Mode::kFederated ? "fedpp"
@@ -97,7 +97,7 @@ Scores score_states(Session& session, const RunState& state, KeptState wanted, P
   // The other state's total, so that the choice by validation can be judged.
   if (wanted == KeptState::kBest && state.stopping.best_round >= 0 &&
       state.stopping.best_round + 1 != state.next_round) {
-    const auto total = total_of(session, test_scores(session, state.theta, progress));
+    const auto total = total_of(session, test_scores(session, state.theta, "scores after the last round", progress));
     scores.json["last_round"] = {{"headline", total.headline_per_event()}, {"plug_in", total.plug_in_per_event()}};
     scores.table += fmt::format(
         "\nBest round by validation: {} of {}; after the last round: headline {:.4f}, plug-in {:.4f}.",

@@ -155,7 +155,7 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   RunState state = phases.time("start", [&] { return starting_state(session, request, header); });
   if (stopped_at_the_start(world)) return kExitRequeue;
   as_the_machines_fault([&] { archive_configuration(config, world); });
-  Progress progress(world.is_root(), config.output.progress, config.output.directory);
+  Progress progress(world, config.output.progress, config.output.directory);
   progress.line(describe(session));
   for (const auto& note : config::notes(config)) progress.line(note);
   for (const auto& rank : ranks.lines) progress.note(rank);

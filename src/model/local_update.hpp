@@ -11,6 +11,7 @@
 #include "gpu/mixture.hpp"
 #include "model/client_batch.hpp"
 #include "model/kept_block.hpp"
+#include "model/local_report.hpp"
 #include "model/priors.hpp"
 
 namespace fedpp::model {
@@ -23,19 +24,6 @@ struct LocalOptions {
   double schedule = 1;      ///< this round's factor on the learning rates
   bool overwrite = false;   ///< client_start = "overwrite"
   double workspace_mb = 0;  ///< clients are advanced in blocks below this: gpu::workspace_mb
-};
-
-/// An ELBO or a score (nats) as large as this is no result but what weights far from any model's give: the client has
-/// failed. Below it sums over clients hold every client (mpi/exact_sum.hpp: 2^63 over their number).
-inline constexpr double kMostNats = 1e12;
-
-struct LocalReport {
-  std::int64_t client = 0;
-  double elbo = 0;  ///< after the last epoch, divergence to the prior taken off
-  double divergence = 0;
-  double alignment = 0;                ///< its term at the last step; not part of the ELBO
-  double jitter = 0;                   ///< largest relative jitter that a Cholesky factorisation needed
-  std::optional<std::string> failure;  ///< what went wrong; the client's state is then as before the round
 };
 
 /// Models that a client mixes (gpu/mixture.hpp): in a local update each participant learns the shares state.mixing [C]

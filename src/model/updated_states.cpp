@@ -41,7 +41,7 @@ void UpdatedStates::add_factorisations(int k, LocalReport& report) const {
     }
 }
 
-std::string UpdatedStates::not_numbers(int k, const Client& client, const LocalReport& report) const {
+std::string UpdatedStates::unusable(int k, const Client& client, const LocalReport& report) const {
   if (!(std::abs(report.elbo) < kMostNats)) return fmt::format("the ELBO is {} after the round's epochs", report.elbo);
   if (!(std::abs(report.alignment) < kMostNats))
     return fmt::format("the alignment is {} after the round's epochs", report.alignment);
@@ -58,7 +58,7 @@ LocalReport UpdatedStates::report(int k, const Client& client) const {
   LocalReport report{client.id, elbo_[k] - divergence_[k], divergence_[k], alignment_[k], 0, std::nullopt};
   add_factorisations(k, report);
   if (report.failure) return report;
-  if (auto reason = not_numbers(k, client, report); !reason.empty()) report.failure = std::move(reason);
+  if (auto reason = unusable(k, client, report); !reason.empty()) report.failure = std::move(reason);
   return report;
 }
 

@@ -1,14 +1,13 @@
 // What a local update leaves on the device, back on the host: each client's report and its state.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "gpu/adam.hpp"
 #include "gpu/alignment.hpp"
 #include "model/client_batch.hpp"
-#include "model/local_update.hpp"
+#include "model/local_report.hpp"
 
 namespace fedpp::model {
 
@@ -17,24 +16,24 @@ class UpdatedStates {
   /// Reads one copy of each array. \param alignment nullptr: none is in the update
   UpdatedStates(const ClientBatch& block, const gpu::AdamState& adam, const gpu::Alignment* alignment);
 
-  /// Of the block's client k.
+  /// The report on client k of the block.
   LocalReport report(int k, const Client& client) const;
 
-  /// What client k's state is where its report has no failure.
+  /// Writes the result into client k's state; only where its report has no failure.
   void take(int k, Client& client) const;
 
  private:
-  /// What the report has for the factorisations of client k's K(z,z).
+  /// Jitter and failures of the factorisations of client k's K(z,z).
   void add_factorisations(int k, LocalReport& report) const;
-  /// Why a result that the factorisations gave is none; "" where it is one.
-  std::string not_numbers(int k, const Client& client, const LocalReport& report) const;
+  /// Why the result is unusable although all factorisations succeeded; "" if it is usable.
+  std::string unusable(int k, const Client& client, const LocalReport& report) const;
 
   const ClientBatch& block_;
   std::vector<double> mean_, sd_, raw_, first_mean_, second_mean_, first_raw_, second_raw_;  ///< [P] each client
   std::vector<double> elbo_, divergence_, alignment_;                                        ///< [clients]
   std::vector<double> jitter_, pivot_;                                                       ///< [problems]
-  std::vector<int> info_;
-  std::vector<std::int64_t> steps_;
+  std::vector<int> info_;                                                                    ///< [problems]
+  std::vector<std::int64_t> steps_;                                                          ///< [clients]
   LatentPosteriors latent_;
 };
 

@@ -222,13 +222,16 @@ class Import(Case):
         self.write("w.csv", "sequence,start,end\n" + "".join(f"{s},0,9\n" for s in range(4)))
         self.assertNotIn("no time passes", self.succeeds("import", "still.csv", "--windows", "w.csv", "--out", "still.h5"))
 
-    def test_events_that_stand_there_twice_are_counted(self):
+    def test_events_that_repeat_an_earlier_one_are_counted(self):
         self.write("twice.csv", "sequence,time,type\n0,1,0\n0,1,1\n0,2,1\n1,5,0\n1,5,1\n1,5,0\n1,5,0\n1,6,0\n2,6,0\n2,7,3\n2,7,3\n")
         said = self.succeeds("import", "twice.csv", "--out", "twice.h5")
         self.assertIn("3 sequences, 11 events", said)
-        self.assertIn("twice.csv:5: in this sequence the first of 3 events with the time and type of another in their sequence: kept", said)
+        self.assertIn("twice.csv:5: events that repeat time and type of an earlier one of their sequence: 3, first in the one that begins here", said)
+        for file in ["twice.csv", "twice.h5"]:
+            self.assertIn("repeated        3 events with the time and type of an earlier one of their sequence", self.succeeds("info", file))
+        self.assertIn("twice.csv:5: events that repeat", self.succeeds("import", "twice.csv", "--cut-events", "2:4", "--out", "pieces.h5"))
         self.write("once.csv", "sequence,time,type\n0,1,0\n0,1,1\n0,2,1\n1,2,1\n")
-        self.assertNotIn("another", self.succeeds("import", "once.csv", "--out", "once.h5"))
+        self.assertNotIn("repeat", self.succeeds("import", "once.csv", "--out", "once.h5") + self.succeeds("info", "once.csv"))
 
     def test_bad_data_names_file_and_line_and_leaves_nothing(self):
         for rows, line in [("0,2,0\n0,1,0\n", 3), ("0,1,-1\n", 2), ("0,nan,0\n", 2), ("0,1,0\n1,1,0\n0,2,0\n", 4)]:

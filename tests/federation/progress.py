@@ -9,16 +9,18 @@ import subprocess
 import unittest
 
 from runs import Run
+from program import FEDPP, MPIEXEC
 
 PREDICT = ["--clients", "all", "--out", "curves.h5", "--next-events"]
 
 
 class ProgressOfScores(Run):
     def on_a_terminal(self, ranks, *arguments, output=subprocess.PIPE):
-        """Standard output as a program reads it, and what a terminal sees: of standard error, and of both with output=None."""
+        """Standard output as a program reads it, and what a terminal sees: of standard error, and of both with output=None. 0 ranks: the arguments are
+        the command."""
         ours, theirs = pty.openpty()
         try:
-            process = subprocess.Popen(self.on_ranks(ranks, *arguments), cwd=self.folder, stdin=subprocess.DEVNULL, stdout=output or theirs, stderr=theirs)
+            process = subprocess.Popen(self.on_ranks(ranks, *arguments) if ranks else arguments, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=output or theirs, stderr=theirs)
         finally:
             os.close(theirs)
         seen = b""
@@ -38,30 +40,37 @@ class ProgressOfScores(Run):
         self.train(1, "out", "--set", "federation.rounds=1")
         plain = self.start(self.on_ranks(1, "evaluate", "out"))
         self.assertEqual((plain.returncode, plain.stderr), (0, ""))
-        for ranks, clients in [(1, 6), (2, 3)]:
+        for ranks, clients in [(1, "6 clients"), (2, "3 clients of rank 0")]:
             output, seen = self.on_a_terminal(ranks, "evaluate", "out")
             self.assertEqual(output, plain.stdout)
             for what in ["scores", "scores of trivial models", "next events"]:
-                said = re.findall(rf"\r{what}: (\d+) of {clients} clients, (.*?) left", seen)
-                self.assertEqual([done for done, _ in said], [str(k) for k in range(1, clients)], seen)
+                said = re.findall(rf"\r{what}: (\d+) of {clients}, (.*?) left", seen)
+                self.assertEqual([done for done, _ in said], [str(k) for k in range(1, int(clients[0]))], seen)
                 self.assertTrue(all(re.fullmatch(r"\d+ s", left) for _, left in said), seen)
-            self.assertTrue(seen.endswith("\r"), "the line is taken away at the end")
+            self.assertTrue(seen.endswith("\r\033[K"), "the line is taken away at the end")
             output, seen = self.on_a_terminal(ranks, "predict", "out", *PREDICT)
             self.assertNotIn("left", output)
             for what in ["curves", "forecasts"]:
-                self.assertIn(f"\r{what}: 2 of {clients} clients, ", seen)
+                self.assertIn(f"\r{what}: 2 of {clients}, ", seen)
         output, seen = self.on_a_terminal(2, "evaluate", "out", "--set", "output.progress=false")
         self.assertEqual(seen, "")
 
     def test_train_after_its_rounds(self):
         self.deck(backend__workspace_mb=1e-3)
-        for ranks, clients in [(1, 6), (2, 3)]:
+        for ranks, clients in [(1, "6 clients"), (2, "3 clients of rank 0")]:
             _, seen = self.on_a_terminal(ranks, "train", "run.toml", "--out", f"out{ranks}", output=None)
             self.assertEqual(re.findall(r"\rround +(\d)/4 ", seen), ["1", "2", "3", "4"], seen)
             after = seen[seen.index("round    4/4"):]
-            for k in range(1, clients):
-                self.assertIn(f"\rscores: {k} of {clients} clients, ", after)
-            self.assertNotRegex((self.folder / f"out{ranks}/train.log").read_text(), r"\d clients, .* left")
+            for k in range(1, int(clients[0])):
+                self.assertIn(f"\rscores: {k} of {clients}, ", after)
+            self.assertNotRegex((self.folder / f"out{ranks}/train.log").read_text(), r"\d of \d clients")  # a short pass
+
+    def test_a_pipe_below_mpirun_is_no_terminal(self):
+        self.deck(backend__workspace_mb=1e-3)
+        below = ["sh", "-c", f"{FEDPP} train run.toml --out out 2>&1 | cat"]
+        _, seen = self.on_a_terminal(0, *[MPIEXEC, "-n", "1", *below], output=None)
+        self.assertIn("round    4/4", seen)
+        self.assertNotIn("\033[K", seen)
 
 
 if __name__ == "__main__":
