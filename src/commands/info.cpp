@@ -26,7 +26,7 @@ struct InfoOptions {
 
 constexpr const char* kInfoExamples =
     "Examples:\n"
-    "  fedpp info train.csv.gz test.jsonl data.h5      sequences, events, times, ties, types\n"
+    "  fedpp info train.csv.gz test.jsonl data.h5      sequences, events, times, ties, repeats, types\n"
     "  fedpp info run.toml --set data.clients=50       what each client holds, without training";
 
 /// ", unit hour since 2019-03-01": of the times of an HDF5 file.
