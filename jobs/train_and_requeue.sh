@@ -7,7 +7,7 @@
 #   FEDPP_MAX_RESTARTS   (default 100)
 
 train_and_requeue() {
-  local out=$1 config=$2 code=0 asked= ranks= before after job=${SLURM_JOB_ID:-}
+  local out=$1 config=$2 code=0 asked= interrupted= ranks= before after job=${SLURM_JOB_ID:-}
   # The last task of an array has the array's own number, by which SLURM means all its tasks. (A job submitted from a task inherits the
   # array's variables, not its number.)
   [ "$job" != "${SLURM_ARRAY_JOB_ID:-none}" ] || job=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID
@@ -17,14 +17,14 @@ train_and_requeue() {
   echo "$(date -u +%FT%TZ) job ${job:-none}, restart ${SLURM_RESTART_COUNT:-0}, on ${SLURM_JOB_NODELIST:-this machine}, from ${before:-the start}"
 
   pass_on() { [ -z "$ranks" ] || kill -USR1 "$ranks" 2>/dev/null; }
-  trap 'asked=yes; echo "$(date -u +%FT%TZ) asked to stop: a checkpoint after this round"; pass_on' USR1 TERM
+  trap 'asked=yes interrupted=yes; echo "$(date -u +%FT%TZ) asked to stop: a checkpoint after this round"; pass_on' USR1 TERM
   on_ranks "" train "$config" --out "$out" --auto-resume "$@" &
   ranks=$!
   [ -z "$asked" ] || pass_on # it came before there was anyone to tell
-  wait $ranks || code=$?
-  while kill -0 $ranks 2>/dev/null; do # a trapped signal ended wait, not the ranks
+  while interrupted=; do
     code=0
     wait $ranks || code=$?
+    [ -n "$interrupted" ] || break # else a trapped signal may have ended wait, not the ranks; of ranks that are gone it says the code again
   done
   trap - USR1 TERM
   after=$(newest_checkpoint)
