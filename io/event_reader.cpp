@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <set>
+#include <algorithm>
+#include <ranges>
 #include <string_view>
 
 #include "io/event_formats.hpp"
@@ -68,10 +69,13 @@ void read_sequences(const std::string& path, const SequenceCallback& callback, s
 std::int64_t repeated_events(const SequenceRecord& sequence) {
   const auto& times = sequence.times;
   std::int64_t repeated = 0;
-  std::set<int> types;  // at one time
-  for (std::size_t j = 0; j < times.size(); ++j) {
-    if (j > 0 && times[j] != times[j - 1]) types.clear();
-    repeated += types.insert(sequence.types[j]).second ? 0 : 1;
+  std::vector<int> types;  // at one time
+  for (std::size_t first = 0, last; first < times.size(); first = last) {
+    for (last = first + 1; last < times.size() && times[last] == times[first];) ++last;
+    if (last == first + 1) continue;
+    types.assign(sequence.types.begin() + first, sequence.types.begin() + last);
+    std::ranges::sort(types);
+    repeated += std::ranges::ssize(std::ranges::unique(types));  // what is left over behind one of each
   }
   return repeated;
 }

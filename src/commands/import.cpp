@@ -118,7 +118,7 @@ int import_pieces(const ImportOptions& options) {
       "{}: {} pieces of {} sequences, {} events; {} pieces below {} events dropped ({} events); {} cuts between "
       "events at equal times\n{}",
       options.out, counts.pieces, sequences, writer.events(), counts.dropped_pieces, lengths.shortest,
-      counts.dropped_events, counts.cut_ties, notes.lines());
+      counts.dropped_events, counts.cut_ties, notes.repeated());
   return kSuccess;
 }
 
@@ -205,7 +205,7 @@ int import(ImportOptions options) {
   }
   writer.close();
   fmt::print("{}: {} sequences, {} events{}\n{}", options.out, writer.sequences(), writer.events(), notes.outside(),
-             notes.lines());
+             notes.timeless() + notes.repeated());
   return kSuccess;
 }
 

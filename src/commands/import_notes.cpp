@@ -34,20 +34,20 @@ std::string ImportNotes::outside() const {
   return outside_ > 0 ? fmt::format("; {} of them outside the windows, which training leaves out", outside_) : "";
 }
 
-std::string ImportNotes::lines() const {
-  std::string lines;
-  if (timeless_ > 0)
-    lines += fmt::format(
-        "{}: no time passes in this sequence of several events{}: the protocol 'chronological' leaves such ones out "
-        "unless --windows says how long they were observed\n",
-        first_timeless_, timeless_ > 1 ? fmt::format(", nor in {} more", timeless_ - 1) : "");
-  if (repeated_ > 0)
-    lines += fmt::format(
-        "{}: events that repeat time and type of an earlier one of their sequence: {}, first in the one that begins "
-        "here; all are kept, as a coarse clock makes such events, but rows that a table holds twice should be taken "
-        "out of it\n",
-        first_repeated_, repeated_);
-  return lines;
+std::string ImportNotes::timeless() const {
+  if (timeless_ == 0) return "";
+  return fmt::format(
+      "{}: no time passes in this sequence of several events{}: the protocol 'chronological' leaves such ones out "
+      "unless --windows says how long they were observed\n",
+      first_timeless_, timeless_ > 1 ? fmt::format(", nor in {} more", timeless_ - 1) : "");
+}
+
+std::string ImportNotes::repeated() const {
+  if (repeated_ == 0) return "";
+  return fmt::format(
+      "{}: events that repeat time and type of an earlier one of their sequence: {}, first in the one that begins here; "
+      "all are kept, as a coarse clock makes such events, but rows that a table holds twice should be taken out of it\n",
+      first_repeated_, repeated_);
 }
 
 }  // namespace fedpp::commands

@@ -16,8 +16,10 @@ class ImportNotes {
 
   /// "" or how many events lie outside the windows, to follow the numbers of sequences and events.
   std::string outside() const;
-  /// "" or lines about sequences in which no time passes, and about events that repeat an earlier one.
-  std::string lines() const;
+  /// "" or a line about sequences in which no time passes.
+  std::string timeless() const;
+  /// "" or a line about events that repeat an earlier one.
+  std::string repeated() const;
 
  private:
   std::int64_t outside_ = 0, timeless_ = 0, repeated_ = 0;

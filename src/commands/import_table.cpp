@@ -57,7 +57,8 @@ void import_table(const TableImport& import) {
   fmt::print("{}: {}{}, {}{}\n{}Lines for the configuration:\n\n{}", import.out,
              clients > 0 ? config::counted(clients, "client") + ", " : "",
              config::counted(writer.sequences(), "sequence"), config::counted(writer.events(), "event"),
-             notes.outside(), notes.lines(), configuration_of(import.out, table.names, import.axis.unit));
+             notes.outside(), notes.timeless() + notes.repeated(),
+             configuration_of(import.out, table.names, import.axis.unit));
 }
 
 }  // namespace fedpp::commands

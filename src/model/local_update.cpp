@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "config/error.hpp"
 #include "gpu/averages.hpp"

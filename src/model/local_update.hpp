@@ -2,8 +2,6 @@
 // them batched over (client x realisation x sample).
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "gpu/adam.hpp"

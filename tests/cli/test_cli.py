@@ -221,6 +221,7 @@ class Import(Case):
         self.assertIn("in 2 sequences of several events\n", self.succeeds("info", "still.h5"))
         self.write("w.csv", "sequence,start,end\n" + "".join(f"{s},0,9\n" for s in range(4)))
         self.assertNotIn("no time passes", self.succeeds("import", "still.csv", "--windows", "w.csv", "--out", "still.h5"))
+        self.assertNotIn("no time passes", self.succeeds("import", "still.csv", "--cut-events", "1:9", "--out", "still.h5"), "--windows would not help there")
 
     def test_events_that_repeat_an_earlier_one_are_counted(self):
         self.write("twice.csv", "sequence,time,type\n0,1,0\n0,1,1\n0,2,1\n1,5,0\n1,5,1\n1,5,0\n1,5,0\n1,6,0\n2,6,0\n2,7,3\n2,7,3\n")

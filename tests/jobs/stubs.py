@@ -121,7 +121,7 @@ class Requeue(Stubs):
         self.assertEqual((self.folder / "asked").read_text(), "-o show job 7\nrequeue 7\n", said)
 
     def test_a_mistake_stays_one_after_a_stop(self):
-        code, said = self.stopped("trap 'exit 2' USR1; sleep 30 >/dev/null 2>&1 & touch started; wait")
+        code, said = self.stopped("trap 'kill $!; exit 2' USR1; sleep 30 >/dev/null 2>&1 & touch started; wait")
         self.assertEqual(code, 2, said)
         self.assertFalse(self.requeued(), said)
 
