@@ -4,6 +4,7 @@
 
 #include "gpu/host_cholesky.hpp"
 #include "gpu/host_product.hpp"
+#include "gpu/vendor_blas.hpp"
 
 #if !defined(FEDPP_DEVICE_BACKEND)
 // The Fortran names every BLAS and LAPACK exports (OpenBLAS, MKL, the reference): no header of one vendor is needed.
@@ -63,15 +64,6 @@ void product(const char* op_a, const char* op_b, int m, int n, int k, float alph
   sgemm_(op_a, op_b, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
 }
 }  // namespace
-
-// Up to so many rows products, factors and inverses are ours. Where the build may not count on fused multiplication and
-// addition (FEDPP_NATIVE=OFF on x86-64), the vendor's, who looks at the processor when the program runs, are twice as
-// fast.
-#if defined(__x86_64__) && !defined(__FMA__)
-constexpr int kOurRows = 0;
-#else
-constexpr int kOurRows = kMostRows;
-#endif
 
 template <class T>
 void BlasDense::gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, Same<T> alpha, const T* a, int lda,

@@ -2,6 +2,7 @@
 
 #include "gpu/dense.hpp"
 #include "gpu/device.hpp"
+#include "gpu/vendor_blas.hpp"
 
 #if defined(__GLIBC__)
 #include <malloc.h>
@@ -61,7 +62,7 @@ std::string backend_description() {
   const int threads = static_cast<int>(Exec().concurrency());
   return std::string(Exec::name()) +
          (kHostBackend ? ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads") : "") +
-         (dense() == Dense::kBlas ? ", vendor BLAS" : ", team kernels");
+         (dense() == Dense::kBlas ? ", " + vendor_blas() : ", team kernels");
 }
 
 }  // namespace fedpp::gpu

@@ -14,6 +14,7 @@
 
 #include "commands/import_notes.hpp"
 #include "commands/import_table.hpp"
+#include "config/counted.hpp"
 #include "config/date.hpp"
 #include "config/error.hpp"
 #include "federation/result_file.hpp"
@@ -204,8 +205,8 @@ int import(ImportOptions options) {
     }
   }
   writer.close();
-  fmt::print("{}: {} sequences, {} events{}\n{}", options.out, writer.sequences(), writer.events(), notes.outside(),
-             notes.timeless() + notes.repeated());
+  fmt::print("{}: {}, {}{}\n{}", options.out, config::counted(writer.sequences(), "sequence"),
+             config::counted(writer.events(), "event"), notes.outside(), notes.timeless() + notes.repeated());
   return kSuccess;
 }
 

@@ -46,8 +46,8 @@ void print_events(const std::string& file) {
   const io::SequenceNames& names = summary.names;
   if (!names.clients.empty()) fmt::print("  clients         {}\n", names.clients.size());
   for (std::size_t client = 0; client < names.clients.size(); ++client)
-    fmt::print("    client {:<6} {} sequences, {} events  {}\n", client, summary.client_sequences[client],
-               summary.client_events[client], names.clients[client]);
+    fmt::print("    client {:<6} {}, {}  {}\n", client, config::counted(summary.client_sequences[client], "sequence"),
+               config::counted(summary.client_events[client], "event"), names.clients[client]);
   fmt::print("  sequences       {}\n", summary.sequences);
   fmt::print("  events          {}\n", summary.events);
   fmt::print("  lengths         {} to {}, mean {:.1f}\n", summary.shortest, summary.longest, summary.mean_length);

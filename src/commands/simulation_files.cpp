@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "commands/action.hpp"
+#include "config/counted.hpp"
 #include "config/error.hpp"
 #include "federation/result_file.hpp"
 #include "io/atomic_file.hpp"
@@ -74,9 +75,10 @@ int write_simulation(const SimulationFiles& files, const std::vector<data::Simul
   } else {
     write_hdf5(files.out, sequences);
   }
-  std::size_t events = 0;
-  for (const data::SimulatedSequence& sequence : sequences) events += sequence.times.size();
-  fmt::print("{}: {} sequences, {} events\n", files.out, sequences.size(), events);
+  std::int64_t events = 0;
+  for (const data::SimulatedSequence& sequence : sequences) events += static_cast<std::int64_t>(sequence.times.size());
+  fmt::print("{}: {}, {}\n", files.out, config::counted(static_cast<std::int64_t>(sequences.size()), "sequence"),
+             config::counted(events, "event"));
   return kSuccess;
 }
 

@@ -150,8 +150,11 @@ class Reader {
     try {
       table = toml::parse(text, name);
     } catch (const toml::parse_error& error) {
-      throw UserError(fmt::format("{}:{}:{}: not valid TOML: {}", name, error.source().begin.line,
-                                  error.source().begin.column, error.description()));
+      throw UserError(fmt::format("{}:{}:{}: not valid TOML: {}{}", name, error.source().begin.line,
+                                  error.source().begin.column, error.description(),
+                                  name.ends_with(".toml") ? ""
+                                                          : ": a configuration is wanted here, as 'fedpp config' "
+                                                            "prints one; it names the data (data.train)"));
     }
     for (const auto& [section_key, node] : table) {
       const std::string section_name(section_key.str());

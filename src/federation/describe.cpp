@@ -7,7 +7,9 @@
 #include "config/counted.hpp"
 #include "config/version.hpp"
 #include "data/summary.hpp"
+#include "gpu/dense.hpp"
 #include "gpu/runtime.hpp"
+#include "gpu/vendor_blas.hpp"
 
 namespace fedpp::federation {
 
@@ -47,6 +49,8 @@ std::string describe(Session& session) {
       // Averaging has no divergence of its own.
       config::word(barycentre == config::Divergence::kFedavg ? config::Divergence::kKl : barycentre),
       c.federation.mode == config::Mode::kLocal ? "none (local only)" : config::word(barycentre));
+  if (gpu::dense() == gpu::Dense::kBlas)
+    if (const auto remedy = gpu::vendor_blas_remedy(c.model.inducing); !remedy.empty()) text += "\n" + remedy;
   if (!session.hostile().empty()) text += "\n" + describe_attack(session);
   const auto& out = session.left_out();
   const auto left_out = [](std::int64_t count, const std::string& noun, const std::string& which) {

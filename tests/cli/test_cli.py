@@ -131,6 +131,12 @@ class TrainInput(Case):
         self.assertIn('note: "deep-kernel" sees time alone', told)
         self.assertNotIn("note:", self.succeeds("train", "deck/run.toml", "--validate-only", "--set", "model.encoder=decay", env=NO_START))
 
+    def test_data_in_the_place_of_a_configuration(self):
+        said = self.refuses("train", "deck/a.csv", "--validate-only", env=NO_START)
+        self.assertIn("deck/a.csv:1:", said)
+        self.assertIn("a configuration is wanted here, as 'fedpp config' prints one; it names the data (data.train)", said)
+        self.assertNotIn("a configuration is wanted", self.validate("[data\n"))
+
     def test_validate_only_looks_for_every_clients_files(self):
         text = self.validate('[data]\nclient_files = "absent{client}.csv"\nclients = 2\n')
         self.assertIn("absent0.csv\": No such file or directory (missing for 2 of data.clients = 2)", text)

@@ -59,7 +59,8 @@ class Fedpp(CMakePackage, CudaPackage):
         env.prepend_path("PYTHONPATH", self.prefix.share.fedpp.python)
 
     def cmake_args(self):
-        args = [self.define("FEDPP_NATIVE", False), self.define("FEDPP_BUILD_TESTS", self.run_tests),
+        # Spack's compiler wrapper names the target processor.
+        args = [self.define("FEDPP_ARCH", ""), self.define("FEDPP_BUILD_TESTS", self.run_tests),
                 self.define_from_variant("FEDPP_REQUIRE_CUDA", "cuda")]
         if self.spec.satisfies("+cuda"):
             args.append(self.define("CMAKE_CXX_COMPILER", self["kokkos"].kokkos_cxx))
