@@ -36,7 +36,8 @@ std::string vendor_blas_remedy(int rows) {
   const std::string_view core = rows > kOurRows ? better_core() : "";
   if (core.empty()) return "";
   return "this OpenBLAS does not know the processor and took kernels for an old one (" + std::string(openblas_core()) +
-         "): with OPENBLAS_CORETYPE=" + std::string(core) + " in the environment products are about three times as fast";
+         "): with OPENBLAS_CORETYPE=" + std::string(core) +
+         " in the environment products are about three times as fast";
 }
 
 }  // namespace fedpp::gpu
