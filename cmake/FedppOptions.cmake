@@ -20,6 +20,7 @@ endif()
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF)  # there are none, and from CMake 3.28 on a scan of each source rules out several a compilation
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 # One interface target carries the flags of all our own code.

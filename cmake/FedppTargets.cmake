@@ -13,9 +13,18 @@ set(FEDPP_ALLOWED_evaluation "config;data")
 set(FEDPP_ALLOWED_federation "config;data;model;structural_entropy;bayesian_optimisation;evaluation;gpu;mpi;io")
 set(FEDPP_ALLOWED_commands "config;data;federation;mpi;io")
 
-# Layers that never see Kokkos. Where its nvcc_wrapper is the compiler they go to the host's compiler alone: nvcc does not
-# understand toml++ (its issue 213), and would take several times as long.
+# Layers that never see Kokkos. Where its nvcc_wrapper is the compiler they and their tests go to the host's compiler alone: nvcc does
+# not understand toml++ (its issue 213), fails at some of C++20's constants, and would take several times as long.
 set(FEDPP_HOST_ONLY mpi io config data evaluation structural_entropy bayesian_optimisation)
+
+# fedpp_for_host(<target> <layer> ...): the host's compiler for a target whose layers are all among FEDPP_HOST_ONLY.
+function(fedpp_for_host target)
+  set(layers ${ARGN})
+  list(REMOVE_ITEM layers ${FEDPP_HOST_ONLY})
+  if(layers STREQUAL "" AND CMAKE_CXX_COMPILER MATCHES "nvcc_wrapper$")
+    target_compile_options(${target} PRIVATE --host-only)
+  endif()
+endfunction()
 
 # fedpp_add_library(<layer> SOURCES ... [LAYERS ...] [LIBRARIES ...]) in the layer's own folder.
 function(fedpp_add_library layer)
@@ -46,7 +55,5 @@ function(fedpp_add_library layer)
   if(FEDPP_SANITIZE MATCHES "address" AND layer MATCHES "^(gpu|model)$")
     target_compile_options(fedpp_${layer} PRIVATE -O1)
   endif()
-  if(layer IN_LIST FEDPP_HOST_ONLY AND CMAKE_CXX_COMPILER MATCHES "nvcc_wrapper$")
-    target_compile_options(fedpp_${layer} PRIVATE --host-only)
-  endif()
+  fedpp_for_host(fedpp_${layer} ${layer})
 endfunction()

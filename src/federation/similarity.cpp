@@ -11,7 +11,7 @@ namespace fedpp::federation {
 namespace {
 
 double dot(const double* a, const double* b, std::size_t n) {
-  return gpu::lane_sum(gpu::Index{0}, static_cast<gpu::Index>(n), [=](gpu::Index i) { return a[i] * b[i]; });
+  return gpu::lane_sum(gpu::Index{0}, static_cast<gpu::Index>(n), FEDPP_KERNEL(gpu::Index i) { return a[i] * b[i]; });
 }
 
 /// To length 1; zeros stay.
