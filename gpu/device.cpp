@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "gpu/kokkos.hpp"
 
@@ -50,6 +51,17 @@ int device_count() {
   if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
 #endif
   return 0;
+}
+
+void require_device() {
+#if defined(KOKKOS_ENABLE_CUDA)
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaSuccess && count > 0) return;
+  throw std::runtime_error("no GPU can be used on this node (" +
+                           std::string(status == cudaSuccess ? "it shows none" : cudaGetErrorString(status)) +
+                           "): start it where there is one (srun --gpus-per-task=1), or take a build of the preset cpu");
+#endif
 }
 
 std::string device_identity() {

@@ -28,6 +28,7 @@ int ranks_of_device = 1;
 
 Runtime::Runtime(int node_rank, std::string_view dense) : mine_(!Kokkos::is_initialized()) {
   if (mine_) {
+    require_device();
 #if KOKKOS_VERSION >= 30700
     Kokkos::InitializationSettings settings;
     settings.set_disable_warnings(true);

@@ -2,16 +2,18 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <string>
 
 #include "config/read.hpp"
 #include "data/dataset.hpp"
 #include "data/realisation.hpp"
 #include "data/summary.hpp"
+#include "examples.hpp"
 
 using namespace fedpp::data;
 
 TEST(Example, NycTaxi) {
-  const auto config = fedpp::config::read(FEDPP_EXAMPLES "/nyc-taxi/train.toml").config;
+  const auto config = fedpp::config::read(std::string(kExamples) + "/nyc-taxi/train.toml").config;
   Plan plan = make_plan(config.data, config.model.window, 1);
   finish_plan(plan, local_extents(plan, {}));
   EXPECT_EQ(plan.window.start, 0);
