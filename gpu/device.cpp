@@ -58,9 +58,10 @@ void require_device() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaSuccess && count > 0) return;
-  throw std::runtime_error("no GPU can be used on this node (" +
-                           std::string(status == cudaSuccess ? "it shows none" : cudaGetErrorString(status)) +
-                           "): start it where there is one (srun --gpus-per-task=1), or take a build of the preset cpu");
+  throw std::runtime_error(
+      "no GPU can be used on this node (" +
+      std::string(status == cudaSuccess ? "it shows none" : cudaGetErrorString(status)) +
+      "): start it where there is one (srun --gpus-per-task=1), or take a build of the preset cpu");
 #endif
 }
 

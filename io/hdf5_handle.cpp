@@ -50,6 +50,8 @@ std::string reason() {
     return fmt::format("{}: {}{}", text.substr(0, text.find_first_of(":,")), message.substr(0, message.find('\'')),
                        remedy_of(static_cast<int>(whole_number(code.substr(0, code.find(','))).value_or(0))));
   }
+  // From 1.14 on HDF5 keeps to itself which filter it was, and what that found.
+  if (text == "filter returned failure during read") return "damaged: its checksum or its compression does not hold";
   return text.empty() ? "HDF5 gives no reason" : text;
 }
 
