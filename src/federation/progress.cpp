@@ -72,7 +72,7 @@ Progress::Progress(const mpi::Communicator& world, bool renew)
       renew_(speaks_ && on_terminal(stderr)),
       out_(stderr) {}
 
-Progress::~Progress() { end_renewed_line(); }
+Progress::~Progress() = default;
 
 void Progress::note(const std::string& text) {
   if (log_) log_->info(text);
@@ -86,7 +86,7 @@ void Progress::record(nlohmann::ordered_json object) {
 
 void Progress::line(const std::string& text) {
   if (!speaks_) return;
-  end_renewed_line();
+  renewable_ = false;
   fmt::print(out_, "{}\n", text);
   std::fflush(out_);
   note(text);
@@ -107,7 +107,7 @@ void Progress::round(std::int64_t round, std::int64_t rounds, double elbo_gain, 
 }
 
 void Progress::pass(const std::string& what, std::size_t clients) {
-  end_renewed_line();
+  renewable_ = false;
   pass_ = {what, clients, 0, Clock::now(), Clock::now()};
 }
 
@@ -130,16 +130,16 @@ void Progress::step(std::size_t clients) {
 }
 
 void Progress::renewed(const std::string& text) {
-  fmt::print(out_, "\r{}\033[K", text);  // and the rest of the line is cleared
+  constexpr const char *kClearAbove = "\033[A\033[K", *kUp = "\033[A";
+  // All that is written ends a line: mpirun of Open MPI 5 keeps what does not to itself, and puts what it kept of
+  // standard error into standard output.
+  if (!text.empty()) {
+    fmt::print(out_, "{}{}\n", renewable_ ? kClearAbove : "", text);
+  } else if (renewable_) {
+    fmt::print(out_, "{}{}\n", kClearAbove, kUp);
+  }
   std::fflush(out_);
-  open_line_ = !text.empty();
-}
-
-void Progress::end_renewed_line() {
-  if (!open_line_) return;
-  std::fputc('\n', out_);
-  std::fflush(out_);
-  open_line_ = false;
+  renewable_ = !text.empty();
 }
 
 }  // namespace fedpp::federation

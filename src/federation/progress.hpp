@@ -26,7 +26,7 @@ class Progress {
   Progress(const mpi::Communicator& world, bool renew, const std::string& directory);
   /// Of a command whose standard output is its result: on standard error, without files; silent unless `renew`.
   Progress(const mpi::Communicator& world, bool renew);
-  ~Progress();  ///< what an error says afterwards has a line of its own
+  ~Progress();
 
   void line(const std::string& text);
   /// For the log alone.
@@ -44,10 +44,9 @@ class Progress {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void renewed(const std::string& text);  ///< in place of the text that it wrote before
-  void end_renewed_line();
+  void renewed(const std::string& text);  ///< in place of the line above, where that is of its own
 
-  bool speaks_, several_ranks_, renew_, open_line_ = false;
+  bool speaks_, several_ranks_, renew_, renewable_ = false;
   std::FILE* out_;
   std::shared_ptr<spdlog::logger> log_;
   std::unique_ptr<io::JsonLinesWriter> records_;

@@ -71,7 +71,8 @@ class Checkpoints(SameBits):
             (self.folder / "other/out" / name).write_bytes((self.folder / "out" / name).read_bytes())
         self.assertEqual(self.checkpoints("other/out")[-1], "checkpoint-000004.h5")
         for command in [["evaluate", "out"], ["adapt", "out", "--continue", "--rounds", 1, "--out", self.folder / "on"]]:
-            result = self.start([*self.on_ranks(1, *command), ":", "-wdir", self.folder / "other", *self.on_ranks(1, *command)[1:]])
+            launch, program = self.on_ranks(2, *command)[:3], self.on_ranks(2, *command)[3:]
+            result = self.start([*launch, "sh", "-c", '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || cd "$0"; exec "$@"', self.folder / "other", *program])
             self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(json.loads((self.folder / "out/evaluation.json").read_text())["scores"], self.result("out")["scores"])
         self.assertEqual(len(self.result("on")["rounds"]), 4)

@@ -14,6 +14,9 @@ from program import FEDPP, MPIEXEC
 PREDICT = ["--clients", "all", "--out", "curves.h5", "--next-events"]
 
 
+RENEW = "\033[A\033[K"  # one line up, which is then empty
+
+
 class ProgressOfScores(Run):
     def on_a_terminal(self, ranks, *arguments, output=subprocess.PIPE):
         """Standard output as a program reads it, and what a terminal sees: of standard error, and of both with output=None. 0 ranks: the arguments are
@@ -44,14 +47,15 @@ class ProgressOfScores(Run):
             output, seen = self.on_a_terminal(ranks, "evaluate", "out")
             self.assertEqual(output, plain.stdout)
             for what in ["scores", "scores of trivial models", "next events"]:
-                said = re.findall(rf"\r{what}: (\d+) of {clients}, (.*?) left", seen)
+                said = re.findall(rf"(?:^|\n|\x1b\[K){what}: (\d+) of {clients}, (.*?) left\r\n", seen)
                 self.assertEqual([done for done, _ in said], [str(k) for k in range(1, int(clients[0]))], seen)
                 self.assertTrue(all(re.fullmatch(r"\d+ s", left) for _, left in said), seen)
-            self.assertTrue(seen.endswith("\r\033[K"), "the line is taken away at the end")
+            self.assertTrue(seen.endswith(f"{RENEW}\033[A\r\n"), "the line is taken away at the end")
+            self.assertEqual(seen.count(RENEW), len(seen.split("\n")) - 1 - 3, "each pass but for its first line renews")
             output, seen = self.on_a_terminal(ranks, "predict", "out", *PREDICT)
             self.assertNotIn("left", output)
             for what in ["curves", "forecasts"]:
-                self.assertIn(f"\r{what}: 2 of {clients}, ", seen)
+                self.assertIn(f"{RENEW}{what}: 2 of {clients}, ", seen)
         output, seen = self.on_a_terminal(2, "evaluate", "out", "--set", "output.progress=false")
         self.assertEqual(seen, "")
 
@@ -59,10 +63,11 @@ class ProgressOfScores(Run):
         self.deck(backend__workspace_mb=1e-3)
         for ranks, clients in [(1, "6 clients"), (2, "3 clients of rank 0")]:
             _, seen = self.on_a_terminal(ranks, "train", "run.toml", "--out", f"out{ranks}", output=None)
-            self.assertEqual(re.findall(r"\rround +(\d)/4 ", seen), ["1", "2", "3", "4"], seen)
+            self.assertEqual(re.findall(r"round +(\d)/4 .*\r\n", seen), ["1", "2", "3", "4"], seen)
+            self.assertEqual(re.findall(r"\x1b\[A\x1b\[Kround +(\d)/4 ", seen), ["2", "3", "4"], seen)
             after = seen[seen.index("round    4/4"):]
             for k in range(1, int(clients[0])):
-                self.assertIn(f"\rscores: {k} of {clients}, ", after)
+                self.assertIn(f"scores: {k} of {clients}, ", after)
             self.assertNotRegex((self.folder / f"out{ranks}/train.log").read_text(), r"\d of \d clients")  # a short pass
 
     def test_a_pipe_below_mpirun_is_no_terminal(self):
