@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
 #include <utility>
 
 #if !defined(__CUDACC__) && !defined(__HIPCC__)  // a device's build has team kernels only
@@ -34,8 +33,10 @@ constexpr int kDepth = 64;  // of A and B at a time: at M = 50 both stay in the 
 
 template <class T, int bytes, bool single>
 struct VectorOf {
-  // As little aligned as the numbers: the stack would be aligned for it, at the price of a register.
-  typedef T type __attribute__((vector_size(bytes), aligned(sizeof(T))));
+  // As little aligned as the numbers: the stack would be aligned for it, at the price of a register. Read and written
+  // in an array's place: a memcpy of 32 bytes becomes two halves by way of the stack where GCC 12 does not tune for a
+  // processor that it knows to move as many (x86-64-v3, Intel's AVX2), at four fifths of the rate.
+  typedef T type __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias));
 };
 template <class T, int bytes>
 struct VectorOf<T, bytes, true> {
@@ -57,7 +58,7 @@ void block(int split, int k, T alpha, const T* a, Stride lda, const T* b, Stride
       if constexpr (fetch) __builtin_prefetch(ahead), ahead += kCacheLine;
       const T *left = a + p * lda, *right = b + p * step;
       Vector rows[vectors];
-      for (int r = from; r < to; ++r) std::memcpy(&rows[r], left + r * width, bytes);
+      for (int r = from; r < to; ++r) rows[r] = *reinterpret_cast<const Vector*>(left + r * width);
       FEDPP_UNROLL for (int j = 0; j < columns; ++j) for (int r = from; r < to; ++r) sum[j][r] +=
           rows[r] * right[j * column];
     }
@@ -66,15 +67,12 @@ void block(int split, int k, T alpha, const T* a, Stride lda, const T* b, Stride
   pass.template operator()<0, halves && part == Part::kUpperTriangle ? 1 : vectors>(0, split);
   pass.template operator()<halves && part == Part::kLowerTriangle ? 1 : 0, vectors>(split, k);
   FEDPP_UNROLL for (int j = 0; j < columns; ++j) for (int r = 0; r < vectors; ++r) {
-    T* at = c + j * ldc + r * width;
-    Vector entries = {};
+    Vector& entries = *reinterpret_cast<Vector*>(c + j * ldc + r * width);
     if constexpr (add) {
-      std::memcpy(&entries, at, bytes);
       entries += alpha * sum[j][r];
     } else {
       entries = alpha * sum[j][r];
     }
-    std::memcpy(at, &entries, bytes);
   }
 }
 
