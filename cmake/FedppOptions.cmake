@@ -5,7 +5,7 @@ option(FEDPP_REQUIRE_CUDA "Refuse a Kokkos without CUDA (preset cuda)" OFF)
 option(FEDPP_WERROR "Treat warnings as errors" OFF)
 option(FEDPP_EMULATED_DEVICE "Kernels run on a device that the host plays instead of Kokkos, for tests (tests/emulated_device)" OFF)
 option(FEDPP_BUILD_FUZZERS "Fuzz targets as libFuzzer programs (Clang, preset fuzz)" OFF)
-set(FEDPP_ARCH "native" CACHE STRING "Processor to compile for, as -march takes it: native (this machine's), x86-64-v3, ...; empty: the compiler's oldest")
+set(FEDPP_ARCH "native" CACHE STRING "Processor to compile for, as -march takes it: native (this machine's), x86-64-v3, ...; empty: the compiler's default")
 set(FEDPP_SANITIZE "" CACHE STRING "Sanitizers, comma separated: 'address,undefined' or 'thread'")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
@@ -20,7 +20,7 @@ endif()
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_CXX_SCAN_FOR_MODULES OFF)  # there are none, and from CMake 3.28 on a scan of each source rules out several a compilation
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF)  # there are none, and from CMake 3.28 on a scan of each source would rule out unity builds
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 # One interface target carries the flags of all our own code.
@@ -38,7 +38,7 @@ if(FEDPP_ARCH)
   check_cxx_compiler_flag("-march=${FEDPP_ARCH}" FEDPP_KNOWS_${_arch})
   if(NOT FEDPP_KNOWS_${_arch})
     message(FATAL_ERROR "FEDPP_ARCH='${FEDPP_ARCH}' is no processor that ${CMAKE_CXX_COMPILER} compiles for: take what its -march takes, "
-                        "as x86-64-v3 (AVX2) or x86-64-v4 (AVX-512), 'native' for this machine's, or leave it empty.")
+                        "on x86-64 x86-64-v3 (AVX2) or x86-64-v4 (AVX-512), 'native' for this machine's, or leave it empty.")
   endif()
   target_compile_options(fedpp_flags INTERFACE -march=${FEDPP_ARCH})
 endif()

@@ -61,7 +61,7 @@ void require_device() {
   throw std::runtime_error(
       "no GPU can be used on this node (" +
       std::string(status == cudaSuccess ? "it shows none" : cudaGetErrorString(status)) +
-      "): start it where there is one (srun --gpus-per-task=1), or take a build of the preset cpu");
+      "): start the run on a node with a GPU (srun --gpus-per-task=1), or take a build of the preset cpu");
 #endif
 }
 

@@ -16,7 +16,7 @@ struct Device {
 /// Devices that this process may choose from; 0 where kernels run on the host, or where Kokkos is to choose (HIP).
 int device_count();
 
-/// Throws std::runtime_error where this build wants a GPU and the node has none to use.
+/// Throws std::runtime_error where this is a CUDA build and the node has no GPU to use.
 void require_device();
 
 /// The GPU's UUID, "" on a host or where the backend does not tell.

@@ -35,7 +35,7 @@ template <class T, int bytes, bool single>
 struct VectorOf {
   // As little aligned as the numbers: the stack would be aligned for it, at the price of a register. Read and written
   // in an array's place: a memcpy of 32 bytes becomes two halves by way of the stack where GCC 12 does not tune for a
-  // processor that it knows to move as many (x86-64-v3, Intel's AVX2), at four fifths of the rate.
+  // processor that it knows to move as many (x86-64-v3, Intel's AVX2), at a third of the rate.
   typedef T type __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias));
 };
 template <class T, int bytes>

@@ -30,7 +30,7 @@ double workspace_mb(double asked);
 /// That so many ranks have this rank's device.
 void share_device(int ranks);
 
-/// Execution space, threads and the dense implementation, in words: "Serial, 1 thread, vendor BLAS".
+/// Execution space, threads and the dense implementation, in words: "Serial, 1 thread, vendor BLAS (OpenBLAS for Zen)".
 std::string backend_description();
 
 }  // namespace fedpp::gpu

@@ -35,9 +35,9 @@ fedpp_threads_bound=${OMP_PROC_BIND:-}
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-${SLURM_CPUS_PER_TASK:-1}} OMP_PROC_BIND=${OMP_PROC_BIND:-spread} OMP_PLACES=${OMP_PLACES:-threads}
 export OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 KOKKOS_DISABLE_WARNINGS=1
 
-# One switch for the MPI libraries that are met on clusters.
+# One switch for the MPI libraries that are met on clusters (Open MPI 4 and 5, by their own names).
 case ${FEDPP_GPU_AWARE_MPI:-0} in
-  0) export OMPI_MCA_opal_cuda_support=0 MPICH_GPU_SUPPORT_ENABLED=0 MV2_USE_CUDA=0 I_MPI_OFFLOAD=0 ;;
+  0) export OMPI_MCA_opal_cuda_support=0 OMPI_MCA_accelerator=null MPICH_GPU_SUPPORT_ENABLED=0 MV2_USE_CUDA=0 I_MPI_OFFLOAD=0 ;;
   1)
     export MPICH_GPU_SUPPORT_ENABLED=1 MV2_USE_CUDA=1 I_MPI_OFFLOAD=1
     # An Open MPI that was built without CUDA crashes where it is asked for it.

@@ -11,7 +11,7 @@ case "$(mpirun --version 2>/dev/null)" in
     export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none ;;
   *"Open MPI) 5."*)
     export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe PRTE_MCA_hwloc_default_binding_policy=none
-    export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm ;;
+    export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm OMPI_MCA_smsc=^cma ;;
 esac
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}     # ranks share the cores
 export OPENBLAS_NUM_THREADS=1

@@ -6,6 +6,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <sstream>
 #include <string_view>
@@ -140,6 +141,12 @@ int line_of_deep_key(std::string_view text) {
   return 0;
 }
 
+/// Whether a file is named as the data that a configuration names.
+bool is_data(std::string_view name) {
+  constexpr std::array<std::string_view, 7> endings = {".csv", ".gz", ".json", ".jsonl", ".h5", ".hdf5", ".tsv"};
+  return std::any_of(endings.begin(), endings.end(), [&](std::string_view end) { return name.ends_with(end); });
+}
+
 class Reader {
  public:
   void file(const std::string& text, const std::string& name) {
@@ -152,9 +159,9 @@ class Reader {
     } catch (const toml::parse_error& error) {
       throw UserError(fmt::format("{}:{}:{}: not valid TOML: {}{}", name, error.source().begin.line,
                                   error.source().begin.column, error.description(),
-                                  name.ends_with(".toml") ? ""
-                                                          : ": a configuration is wanted here, as 'fedpp config' "
-                                                            "prints one; it names the data (data.train)"));
+                                  is_data(name) ? ": a configuration is wanted here, as 'fedpp config' prints one; it "
+                                                  "names the data (data.train)"
+                                                : ""));
     }
     for (const auto& [section_key, node] : table) {
       const std::string section_name(section_key.str());

@@ -23,6 +23,13 @@ bool scores_training_data(const config::Data& data) {
   });
 }
 
+/// Rows of the largest products of a client's step: the inducing points', or of the encoder's layers (all gates of an
+/// LSTM at once; queries, keys and values of attention).
+int most_rows(const config::Model& model) {
+  const int layers = model.encoder == config::Encoder::kLstm ? 4 : model.encoder == config::Encoder::kAttention ? 3 : 1;
+  return static_cast<int>(std::max(model.inducing, layers * model.width));
+}
+
 }  // namespace
 
 std::string describe(Session& session) {
@@ -50,7 +57,7 @@ std::string describe(Session& session) {
       config::word(barycentre == config::Divergence::kFedavg ? config::Divergence::kKl : barycentre),
       c.federation.mode == config::Mode::kLocal ? "none (local only)" : config::word(barycentre));
   if (gpu::dense() == gpu::Dense::kBlas)
-    if (const auto remedy = gpu::vendor_blas_remedy(c.model.inducing); !remedy.empty()) text += "\n" + remedy;
+    if (const auto remedy = gpu::vendor_blas_remedy(most_rows(c.model)); !remedy.empty()) text += "\n" + remedy;
   if (!session.hostile().empty()) text += "\n" + describe_attack(session);
   const auto& out = session.left_out();
   const auto left_out = [](std::int64_t count, const std::string& noun, const std::string& which) {

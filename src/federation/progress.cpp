@@ -131,8 +131,8 @@ void Progress::step(std::size_t clients) {
 
 void Progress::renewed(const std::string& text) {
   constexpr const char *kClearAbove = "\033[A\033[K", *kUp = "\033[A";
-  // All that is written ends a line: mpirun of Open MPI 5 keeps what does not to itself, and puts what it kept of
-  // standard error into standard output.
+  // All that is written ends a line: mpirun of Open MPI 5 holds output back until its line ends, and sends what it held
+  // of standard error to standard output. The price: what others wrote since on that terminal is a line shorter.
   if (!text.empty()) {
     fmt::print(out_, "{}{}\n", renewable_ ? kClearAbove : "", text);
   } else if (renewable_) {

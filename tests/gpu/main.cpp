@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "gpu/device.hpp"
 #include "gpu/kokkos.hpp"
 #include "gpu/runtime.hpp"
 
@@ -9,8 +10,7 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   if (GTEST_FLAG_GET(list_tests)) return RUN_ALL_TESTS();  // a login node can tell them
 #if defined(KOKKOS_ENABLE_CUDA)
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+  if (fedpp::gpu::device_count() == 0) {
     std::puts("skipped: this build's kernels need a GPU, and there is none");
     return 77;
   }
