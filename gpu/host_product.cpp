@@ -34,8 +34,8 @@ constexpr int kDepth = 64;  // of A and B at a time: at M = 50 both stay in the 
 template <class T, int bytes, bool single>
 struct VectorOf {
   // As little aligned as the numbers: the stack would be aligned for it, at the price of a register. Read and written
-  // in an array's place: a memcpy of 32 bytes becomes two halves by way of the stack where GCC 12 does not tune for a
-  // processor that it knows to move as many (x86-64-v3, Intel's AVX2), at a third of the rate.
+  // in an array's place: of a memcpy of 32 bytes GCC 12 makes two halves by way of the stack where there is AVX2 but no
+  // AVX-512, which costs an Intel Xeon two thirds of the rate.
   typedef T type __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias));
 };
 template <class T, int bytes>
