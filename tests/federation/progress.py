@@ -12,8 +12,6 @@ from runs import Run
 from program import FEDPP, MPIEXEC
 
 PREDICT = ["--clients", "all", "--out", "curves.h5", "--next-events"]
-
-
 RENEW = "\033[A\033[K"  # one line up, which is then empty
 
 
