@@ -2,44 +2,17 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+
+#include "io/open_file.hpp"
+#include "io/partial_file.hpp"
 
 namespace fedpp::io {
 
 namespace {
-
-/// A file descriptor that closes itself.
-class Descriptor {
- public:
-  Descriptor(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-  /// Closing can report a write that failed late (network file systems).
-  bool close() {
-    const int fd = fd_;
-    fd_ = -1;
-    return ::close(fd) == 0;
-  }
-
- private:
-  int fd_;
-};
-
-[[noreturn]] void fail(const std::string& path, const char* what) {
-  const int code = errno;
-  const char* remedy = code == ENOENT ? " (does its folder exist?)" : remedy_of(code);
-  throw Error(fmt::format("{}: {}: {}{}", path, what, std::strerror(code), remedy));
-}
 
 /// A rename puts a new file in the place of whatever is there: right for files alone.
 void require_replaceable(const std::string& path) {
@@ -65,16 +38,9 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-void flush_to_disk(const std::string& path) {
-  Descriptor file(path, O_RDONLY);
-  if (file.get() < 0) fail(path, "cannot open");
-  // Some file systems cannot flush folders and say EINVAL; the rename is then as durable as they make it.
-  if (::fsync(file.get()) != 0 && errno != EINVAL) fail(path, "cannot flush to disk");
-}
-
 void rename_durably(const std::string& from, const std::string& to) {
-  if (std::rename(from.c_str(), to.c_str()) != 0) fail(to, fmt::format("cannot rename {} to it", from).c_str());
-  flush_to_disk(folder_of(to));
+  if (std::rename(from.c_str(), to.c_str()) != 0) fail_by_errno(to, fmt::format("cannot rename {} to it", from));
+  OpenFile(folder_of(to), O_RDONLY).flush();
 }
 
 void check_writable(const std::string& path, const std::vector<std::string>& inputs) {
@@ -84,30 +50,13 @@ void check_writable(const std::string& path, const std::vector<std::string>& inp
     if (std::filesystem::equivalent(path, input, missing))
       throw Error(
           fmt::format("{}: is read here ({}), and the result would replace it: name another file", path, input));
-  const std::string beside = path + ".partial";
-  const Descriptor file(beside, O_WRONLY | O_CREAT);
-  if (file.get() < 0) fail(path, "cannot write");
-  ::unlink(beside.c_str());
+  const PartialFile trial(path);
 }
 
 void write_file(const std::string& path, std::string_view content) {
-  const std::string beside = path + ".partial";
-  try {
-    Descriptor file(beside, O_WRONLY | O_CREAT | O_TRUNC);
-    if (file.get() < 0) fail(path, "cannot write");
-    while (!content.empty()) {
-      const ssize_t written = ::write(file.get(), content.data(), content.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail(path, "cannot write");
-      content.remove_prefix(static_cast<std::size_t>(written));
-    }
-    if (::fsync(file.get()) != 0 && errno != EINVAL) fail(path, "cannot flush to disk");
-    if (!file.close()) fail(path, "cannot write");
-    rename_durably(beside, path);
-  } catch (...) {
-    ::unlink(beside.c_str());
-    throw;
-  }
+  PartialFile partial(path);
+  partial.append(content);
+  partial.commit();
 }
 
 void write_json(const std::string& path, const nlohmann::json& value) { write_any_json(path, value); }

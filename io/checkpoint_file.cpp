@@ -16,7 +16,7 @@ namespace fedpp::io {
 
 namespace {
 
-constexpr std::string_view kPrefix = "checkpoint-", kSuffix = ".h5", kPartial = ".partial";
+constexpr std::string_view kPrefix = "checkpoint-", kSuffix = ".h5";
 
 std::optional<std::int64_t> round_of(std::string_view name) {
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
@@ -93,11 +93,12 @@ void prune_checkpoints(const std::string& directory, std::int64_t keep) {
   const std::int64_t kept = std::max<std::int64_t>(keep, 1);
   const std::vector<CheckpointEntry> entries = list_checkpoints(directory);
   for (std::int64_t i = 0; i + kept < static_cast<std::int64_t>(entries.size()); ++i) remove_file(entries[i].path);
-  for (const std::string& name : names_in(directory)) {
-    const std::string_view view(name);
-    if (view.ends_with(kPartial) && round_of(view.substr(0, view.size() - kPartial.size())))
+}
+
+void delete_interrupted_checkpoints(const std::string& directory) {
+  for (const std::string& name : names_in(directory))
+    if (const auto whole = path_of_partial(name); whole && round_of(*whole))
       remove_file((std::filesystem::path(directory) / name).string());
-  }
 }
 
 }  // namespace fedpp::io

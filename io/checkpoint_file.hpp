@@ -34,8 +34,12 @@ std::optional<CheckpointEntry> newest_checkpoint(const std::string& directory);
 std::optional<CheckpointEntry> newest_intact_checkpoint(const std::string& directory,
                                                         std::vector<std::string>* refused = nullptr);
 
-/// Deletes all but the newest `keep` (>= 1), and leftovers of interrupted writes ("checkpoint-*.h5.partial").
+/// Deletes all but the newest `keep` (>= 1).
 void prune_checkpoints(const std::string& directory, std::int64_t keep);
+
+/// Deletes partial files of checkpoints, for whoever has locked the folder: then nobody is at work on one, and those
+/// that are there were left by runs that were killed.
+void delete_interrupted_checkpoints(const std::string& directory);
 
 /// Checkpoints of this round and later ones become "checkpoint-000060.h5.superseded" (".superseded.2" where there is
 /// one), which counts as no checkpoint. Returns their new paths.

@@ -12,6 +12,8 @@
 
 namespace fedpp::io {
 
+class PartialFile;
+
 /// HDF5's identifier (hid_t, checked in hdf5_detail.hpp).
 using Hdf5Id = std::int64_t;
 
@@ -136,8 +138,11 @@ class File : public Group {
   /// Creates a file, replacing one that is there. `user_block`: 0, or a power of two from 512 of bytes left to the
   /// caller in front.
   static File create(const std::string& path, std::uint64_t user_block = 0);
+  /// Fills a partial file, whose future path stands in messages.
+  static File create(const PartialFile& partial, std::uint64_t user_block = 0);
   static File open_read(const std::string& path);
   static File open_append(const std::string& path);
+  static File open_append(const PartialFile& partial);
   File(File&&) = default;
   File& operator=(File&& other) noexcept;
   ~File();
@@ -147,7 +152,8 @@ class File : public Group {
   void close();
 
  private:
-  File(const std::string& path, Handle file, Handle root);
+  File(const std::string& name, Handle file, Handle root);
+  static File of(const std::string& name, Handle file);
   void abandon();
   Handle handle_;
 };

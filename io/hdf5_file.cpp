@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "io/hdf5_detail.hpp"
+#include "io/partial_file.hpp"
 
 namespace fedpp::io {
 
@@ -13,20 +14,22 @@ using namespace hdf5;
 
 namespace {
 
+// `name` is what errors call a file: where it is partial, the file that it is to become.
+
 /// Why a file cannot be opened, in the system's words, before HDF5 says it at length.
-void require_readable(const std::string& path) {
+void require_readable(const std::string& path, const std::string& name) {
   std::error_code code;
-  if (std::filesystem::is_directory(path, code)) throw Error(path + ": is a folder; expected an HDF5 file");
+  if (std::filesystem::is_directory(path, code)) throw Error(name + ": is a folder; expected an HDF5 file");
   errno = 0;
   if (!std::ifstream(path, std::ios::binary))
-    throw Error(fmt::format("{}: cannot open: {}", path, std::strerror(errno)));
+    throw Error(fmt::format("{}: cannot open: {}", name, std::strerror(errno)));
   const htri_t is_hdf5 = H5Fis_hdf5(path.c_str());
-  if (is_hdf5 < 0) fail(path, "cannot open");
-  if (is_hdf5 == 0) throw Error(path + ": is not an HDF5 file");
+  if (is_hdf5 < 0) fail(name, "cannot open");
+  if (is_hdf5 == 0) throw Error(name + ": is not an HDF5 file");
 }
 
 /// `readable`: the system lets it be read, and it begins as an HDF5 file does.
-[[noreturn]] void fail_open(const std::string& path, const char* what, bool readable) {
+[[noreturn]] void fail_open(const std::string& name, const char* what, bool readable) {
   const std::string why = reason();
   const auto says = [&](const char* words) { return why.find(words) != std::string::npos; };
   const char* remedy = "";
@@ -36,57 +39,64 @@ void require_readable(const std::string& path) {
     remedy = "; its end is missing: copy or import it again";
   else if (readable)
     remedy = "; it is damaged: copy or import it again";
-  throw Error(fmt::format("{}: {}: {}{}", path, what, why, remedy));
+  throw Error(fmt::format("{}: {}: {}{}", name, what, why, remedy));
 }
 
-Handle access_properties(const std::string& path) {
-  Handle access = own_plist(H5Pcreate(H5P_FILE_ACCESS), path);
-  check(H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG), path, "close degree");
+Handle access_properties(const std::string& name) {
+  Handle access = own_plist(H5Pcreate(H5P_FILE_ACCESS), name);
+  check(H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG), name, "close degree");
   // Contiguous arrays go to the file when they are written, so that a full disk is noticed there and not at their
   // close.
-  check(H5Pset_sieve_buf_size(access.id(), 0), path, "sieve buffer");
+  check(H5Pset_sieve_buf_size(access.id(), 0), name, "sieve buffer");
   return access;
 }
 
-Handle open_root(const Handle& file, const std::string& path) {
-  return {check(H5Gopen2(file.id(), "/", H5P_DEFAULT), path, "cannot open the root group"), close_group};
+Handle open_root(const Handle& file, const std::string& name) {
+  return {check(H5Gopen2(file.id(), "/", H5P_DEFAULT), name, "cannot open the root group"), close_group};
 }
 
-Handle open_file(const std::string& path, unsigned flags) {
+Handle create_file(const std::string& path, const std::string& name, std::uint64_t user_block) {
   silence();
-  require_readable(path);
-  Handle access = access_properties(path);
+  Handle access = access_properties(name);
+  Handle creation = own_plist(H5Pcreate(H5P_FILE_CREATE), name);
+  check(H5Pset_userblock(creation.id(), user_block), name, "user block");
+  const hid_t id = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id());
+  if (id < 0) fail_open(name, "cannot create the file", false);
+  return {id, close_file};
+}
+
+Handle open_file(const std::string& path, const std::string& name, unsigned flags) {
+  silence();
+  require_readable(path, name);
+  Handle access = access_properties(name);
   const hid_t id = H5Fopen(path.c_str(), flags, access.id());
-  if (id < 0) fail_open(path, "cannot open", flags == H5F_ACC_RDONLY);
+  if (id < 0) fail_open(name, "cannot open", flags == H5F_ACC_RDONLY);
   return {id, close_file};
 }
 }  // namespace
 
-File::File(const std::string& path, Handle file, Handle root)
-    : Group(path, "/", std::move(root)), handle_(std::move(file)) {}
+File::File(const std::string& name, Handle file, Handle root)
+    : Group(name, "/", std::move(root)), handle_(std::move(file)) {}
+
+File File::of(const std::string& name, Handle file) {
+  Handle root = open_root(file, name);
+  return {name, std::move(file), std::move(root)};
+}
 
 File File::create(const std::string& path, std::uint64_t user_block) {
-  silence();
-  Handle access = access_properties(path);
-  Handle creation = own_plist(H5Pcreate(H5P_FILE_CREATE), path);
-  check(H5Pset_userblock(creation.id(), user_block), path, "user block");
-  const hid_t id = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id());
-  if (id < 0) fail_open(path, "cannot create the file", false);
-  Handle file(id, close_file);
-  Handle root = open_root(file, path);
-  return {path, std::move(file), std::move(root)};
+  return of(path, create_file(path, path, user_block));
 }
 
-File File::open_read(const std::string& path) {
-  Handle file = open_file(path, H5F_ACC_RDONLY);
-  Handle root = open_root(file, path);
-  return {path, std::move(file), std::move(root)};
+File File::create(const PartialFile& partial, std::uint64_t user_block) {
+  return of(partial.path(), create_file(partial.partial_path(), partial.path(), user_block));
 }
 
-File File::open_append(const std::string& path) {
-  Handle file = open_file(path, H5F_ACC_RDWR);
-  Handle root = open_root(file, path);
-  return {path, std::move(file), std::move(root)};
+File File::open_read(const std::string& path) { return of(path, open_file(path, path, H5F_ACC_RDONLY)); }
+
+File File::open_append(const std::string& path) { return of(path, open_file(path, path, H5F_ACC_RDWR)); }
+
+File File::open_append(const PartialFile& partial) {
+  return of(partial.path(), open_file(partial.partial_path(), partial.path(), H5F_ACC_RDWR));
 }
 
 File& File::operator=(File&& other) noexcept {

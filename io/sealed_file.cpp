@@ -2,19 +2,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
-#include "io/atomic_file.hpp"
+#include "io/open_file.hpp"
 #include "io/whole_number.hpp"
 
 namespace fedpp::io {
@@ -22,59 +18,6 @@ namespace fedpp::io {
 namespace {
 
 constexpr std::size_t kBlock = 1u << 20;
-
-class OpenFile {
- public:
-  OpenFile(const std::string& path, int flags) : path_(path), fd_(::open(path.c_str(), flags | O_CLOEXEC)) {
-    if (fd_ < 0) fail("cannot open");
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile() { ::close(fd_); }
-
-  [[noreturn]] void fail(const char* what) const {
-    const int code = errno;
-    throw Error(fmt::format("{}: {}: {}{}", path_, what, std::strerror(code), remedy_of(code)));
-  }
-
-  std::uint64_t size() const {
-    struct stat status{};
-    if (::fstat(fd_, &status) != 0) fail("cannot read");
-    if (!S_ISREG(status.st_mode)) throw Error(path_ + ": is not a file");
-    return static_cast<std::uint64_t>(status.st_size);
-  }
-
-  /// Bytes read from `offset` on, fewer than `size` only at the end of the file.
-  std::size_t read(std::uint64_t offset, char* out, std::size_t size) const {
-    std::size_t done = 0;
-    while (done < size) {
-      const ssize_t count = ::pread(fd_, out + done, size - done, static_cast<off_t>(offset + done));
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) fail("cannot read");
-      if (count == 0) break;
-      done += static_cast<std::size_t>(count);
-    }
-    return done;
-  }
-
-  void write(std::uint64_t offset, std::string_view bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t count = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) fail("cannot write");
-      bytes.remove_prefix(static_cast<std::size_t>(count));
-      offset += static_cast<std::uint64_t>(count);
-    }
-  }
-
-  void flush() const {
-    if (::fsync(fd_) != 0 && errno != EINVAL) fail("cannot flush to disk");
-  }
-
- private:
-  std::string path_;
-  int fd_;
-};
 
 /// XXH3-128 of everything behind the header, as 32 hexadecimal digits.
 std::string payload_checksum(const OpenFile& file) {
@@ -107,20 +50,20 @@ std::string_view field(std::string_view text, std::string_view key) {
   return end == std::string_view::npos ? std::string_view{} : rest.substr(0, end);
 }
 
-}  // namespace
-
-File create_unsealed(const std::string& path) { return File::create(path, kSealBytes); }
-
-void seal(const std::string& path, const SealedKind& kind) {
-  OpenFile file(path, O_RDWR);
+void seal(const OpenFile& file, const std::string& name, const SealedKind& kind) {
   const std::uint64_t size = file.size();
-  if (size <= kSealBytes) throw Error(fmt::format("{}: has {} bytes, too few for {}", path, size, kind.what));
+  if (size <= kSealBytes) throw Error(fmt::format("{}: has {} bytes, too few for {}", name, size, kind.what));
   // The payload reaches the disk before the header that vouches for it.
   file.flush();
   file.write(0, header(kind, size - kSealBytes, payload_checksum(file)));
   file.flush();
-  flush_to_disk(folder_of(path));
 }
+
+}  // namespace
+
+File create_unsealed(const PartialFile& partial) { return File::create(partial, kSealBytes); }
+
+void seal(const std::string& path, const SealedKind& kind) { seal(OpenFile(path, O_RDWR), path, kind); }
 
 void verify(const std::string& path, const SealedKind& kind) {
   OpenFile file(path, O_RDONLY);
@@ -165,9 +108,9 @@ File open_sealed(const std::string& path, const SealedKind& kind) {
   return File::open_read(path);
 }
 
-void commit(const std::string& temporary, const std::string& final_path, const SealedKind& kind) {
-  seal(temporary, kind);
-  rename_durably(temporary, final_path);
+void commit(PartialFile& partial, const SealedKind& kind) {
+  seal(OpenFile(partial.partial_path(), O_RDWR, partial.path()), partial.path(), kind);
+  partial.commit();
 }
 
 }  // namespace fedpp::io

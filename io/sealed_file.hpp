@@ -7,6 +7,7 @@
 #include <string>
 
 #include "io/hdf5.hpp"
+#include "io/partial_file.hpp"
 
 namespace fedpp::io {
 
@@ -20,10 +21,10 @@ struct SealedKind {
   const char* remedy;  ///< ends the refusal of a damaged one: "; copy it again", or "" where callers know better
 };
 
-/// A new HDF5 file with room for the header. Fill it, close() it, then commit() it.
-File create_unsealed(const std::string& path);
+/// An HDF5 file with room for the header. Fill it, close() it, then commit() it.
+File create_unsealed(const PartialFile& partial);
 
-/// Computes the checksum of a closed file, writes the header, flushes file and folder to disk.
+/// Computes the checksum of a closed file, writes the header, flushes the file to disk.
 void seal(const std::string& path, const SealedKind& kind);
 
 /// Throws io::Error, naming path, reason and remedy, unless the file is as sealed: foreign, not sealed, of a newer
@@ -33,7 +34,7 @@ void verify(const std::string& path, const SealedKind& kind);
 /// verify(), then opens for reading.
 File open_sealed(const std::string& path, const SealedKind& kind);
 
-/// seal(temporary), rename to `final_path` (replacing), flush the folder.
-void commit(const std::string& temporary, const std::string& final_path, const SealedKind& kind);
+/// Seals the file and puts it in its place.
+void commit(PartialFile& partial, const SealedKind& kind);
 
 }  // namespace fedpp::io

@@ -1,7 +1,6 @@
 #include "io/sequence_file.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -27,55 +26,34 @@ constexpr std::int64_t kBlockEvents = 1 << 17;
 struct SequenceFileWriter::State {
   State(const std::string& path, const std::vector<std::string>& sources, const std::string& time_unit,
         const SequenceNames& names)
-      : final_path(path),
-        partial_path(path + ".partial"),
-        file(std::make_unique<File>(create_unsealed(partial_path))),
-        client_count(static_cast<std::int64_t>(names.clients.size())) {
-    file->set_attribute("format", kFormat);
-    file->set_attribute("format_version", kFormatVersion);
-    file->set_attribute("time_unit", time_unit);
-    file->write("sources", sources);
-    if (!names.time_origin.empty()) file->set_attribute("time_origin", names.time_origin);
-    if (!names.types.empty()) file->write("type_name", names.types);
+      : partial(path), file(create_unsealed(partial)), client_count(static_cast<std::int64_t>(names.clients.size())) {
+    file.set_attribute("format", kFormat);
+    file.set_attribute("format_version", kFormatVersion);
+    file.set_attribute("time_unit", time_unit);
+    file.write("sources", sources);
+    if (!names.time_origin.empty()) file.set_attribute("time_origin", names.time_origin);
+    if (!names.types.empty()) file.write("type_name", names.types);
     if (client_count > 0) {
-      file->write("client_name", names.clients);
-      clients = std::make_unique<AppendableDataset<std::int64_t>>(*file, "client");
+      file.write("client_name", names.clients);
+      clients = std::make_unique<AppendableDataset<std::int64_t>>(file, "client");
     }
-    ids = std::make_unique<AppendableDataset<std::int64_t>>(*file, "sequence_id");
-    offsets = std::make_unique<AppendableDataset<std::int64_t>>(*file, "offsets");
-    times = std::make_unique<AppendableDataset<double>>(*file, "time");
-    types = std::make_unique<AppendableDataset<std::int64_t>>(*file, "type");
+    ids = std::make_unique<AppendableDataset<std::int64_t>>(file, "sequence_id");
+    offsets = std::make_unique<AppendableDataset<std::int64_t>>(file, "offsets");
+    times = std::make_unique<AppendableDataset<double>>(file, "time");
+    types = std::make_unique<AppendableDataset<std::int64_t>>(file, "type");
     offsets->append(std::int64_t{0});
-  }
-
-  ~State() {
-    if (!file) return;
-    drop_datasets();
-    file.reset();
-    ::unlink(partial_path.c_str());
-  }
-
-  void drop_datasets() {
-    ids.reset();
-    offsets.reset();
-    times.reset();
-    types.reset();
-    clients.reset();
-    window_offsets.reset();
-    window_starts.reset();
-    window_ends.reset();
   }
 
   /// The windows' arrays begin with the first sequence that has any; those before it have none.
   void begin_windows() {
-    window_offsets = std::make_unique<AppendableDataset<std::int64_t>>(*file, "window_sequence_offsets");
-    window_starts = std::make_unique<AppendableDataset<double>>(*file, "window_start");
-    window_ends = std::make_unique<AppendableDataset<double>>(*file, "window_end");
+    window_offsets = std::make_unique<AppendableDataset<std::int64_t>>(file, "window_sequence_offsets");
+    window_starts = std::make_unique<AppendableDataset<double>>(file, "window_start");
+    window_ends = std::make_unique<AppendableDataset<double>>(file, "window_end");
     for (std::uint64_t i = 0; i <= ids->size(); ++i) window_offsets->append(std::int64_t{0});
   }
 
-  std::string final_path, partial_path;
-  std::unique_ptr<File> file;  // null once closed
+  PartialFile partial;
+  File file;
   std::int64_t client_count;
   std::unique_ptr<AppendableDataset<std::int64_t>> ids, offsets, types, clients, window_offsets;
   std::unique_ptr<AppendableDataset<double>> times, window_starts, window_ends;
@@ -88,12 +66,7 @@ SequenceFileWriter::SequenceFileWriter(const std::string& path, const std::vecto
                                        const std::string& time_unit, const SequenceNames& names) {
   if (!is_hdf5(path))
     throw Error(path + ": a file of sequences must be named *.h5 or *.hdf5, by which it is known when it is read");
-  try {
-    state_ = std::make_unique<State>(path, sources, time_unit, names);
-  } catch (...) {
-    ::unlink((path + ".partial").c_str());
-    throw;
-  }
+  state_ = std::make_unique<State>(path, sources, time_unit, names);
 }
 SequenceFileWriter::~SequenceFileWriter() = default;
 SequenceFileWriter::SequenceFileWriter(SequenceFileWriter&&) noexcept = default;
@@ -105,7 +78,7 @@ std::int64_t SequenceFileWriter::events() const { return static_cast<std::int64_
 void SequenceFileWriter::append(const SequenceRecord& sequence, std::span<const Window> windows) {
   State& s = *state_;
   const auto refuse = [&](const std::string& why) {
-    throw Error(fmt::format("{}: sequence {}: {}", s.final_path, sequence.id, why));
+    throw Error(fmt::format("{}: sequence {}: {}", s.partial.path(), sequence.id, why));
   };
   std::string problem = events_problem(sequence.times, sequence.types);
   if (problem.empty()) problem = windows_problem(windows);
@@ -138,10 +111,10 @@ void SequenceFileWriter::append(const SequenceRecord& sequence, std::span<const 
 
 void SequenceFileWriter::close() {
   State& s = *state_;
-  if (s.ids->size() == 0) throw Error(s.final_path + ": not written: there are no sequences");
-  s.file->set_attribute("sequences", sequences());
-  s.file->set_attribute("events", events());
-  s.file->set_attribute("types", s.type_count);
+  if (s.ids->size() == 0) throw Error(s.partial.path() + ": not written: there are no sequences");
+  s.file.set_attribute("sequences", sequences());
+  s.file.set_attribute("events", events());
+  s.file.set_attribute("types", s.type_count);
   s.ids->close();
   s.offsets->close();
   s.times->close();
@@ -149,15 +122,14 @@ void SequenceFileWriter::close() {
   if (s.clients) s.clients->close();
   const auto named = [](const std::string& name) { return !name.empty(); };
   if (std::any_of(s.sequence_names.begin(), s.sequence_names.end(), named))
-    s.file->write("sequence_name", s.sequence_names);
+    s.file.write("sequence_name", s.sequence_names);
   if (s.window_offsets) {
     s.window_offsets->close();
     s.window_starts->close();
     s.window_ends->close();
   }
-  s.file->close();
-  commit(s.partial_path, s.final_path, kSequences);
-  s.file.reset();
+  s.file.close();
+  commit(s.partial, kSequences);
 }
 
 namespace {

@@ -29,7 +29,7 @@ struct SequenceNames {
   bool operator==(const SequenceNames&) const = default;
 };
 
-/// Streams sequences into PATH.partial, which close() seals and renames to PATH. Without close() nothing is left.
+/// Streams sequences into a partial file, which close() seals and puts at `path`. Without close() nothing is left.
 class SequenceFileWriter {
  public:
   /// `sources`: names of the files that the sequences come from; `time_unit`: its name, for tables and axes. With

@@ -1,6 +1,7 @@
 """Files that are there whole or not at all, and take no other kind's place: the rules of src/federation/result_file.cpp and io/atomic_file.cpp."""
 
 import errno
+import itertools
 import os
 import pathlib
 import stat
@@ -16,9 +17,13 @@ def fail(path, error, instead):
 
 
 def open_beside(path):
-    """A new file in the same folder, and its descriptor. It is never one that is there already."""
-    beside = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    return beside, os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    """A new file in the same folder, named as io/partial_file.hpp says, and its descriptor. It is never one that is there already."""
+    for number in itertools.count(os.getpid()):
+        beside = path.with_name(f"{path.name}.{number}.partial")
+        try:
+            return beside, os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        except FileExistsError:
+            continue
 
 
 def check_writable(path, suffixes, instead):

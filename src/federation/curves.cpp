@@ -1,7 +1,6 @@
 #include "federation/curves.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,7 +9,7 @@
 
 #include "evaluation/trivial_models.hpp"
 #include "federation/scoring.hpp"
-#include "io/atomic_file.hpp"
+#include "federation/shared_file.hpp"
 #include "io/hdf5.hpp"
 #include "mpi/turns.hpp"
 
@@ -162,7 +161,6 @@ void write_curves(Session& session, const model::Priors& theta, const std::vecto
                   const std::vector<std::int64_t>& uniforms, const Communities& graph, const std::string& path,
                   Progress& progress) {
   auto& world = session.world();
-  const std::string partial = path + ".partial";
   std::map<std::int64_t, Curve> curves;
   progress.pass("curves", session.owned_of(clients));
   mpi::together(world, [&] {
@@ -172,24 +170,18 @@ void write_curves(Session& session, const model::Priors& theta, const std::vecto
       progress.step();
     }
   });
-  try {
-    mpi::in_turn(world, [&] {
-      io::File file = world.is_root() ? io::File::create(partial) : io::File::open_append(partial);
-      for (const auto& [c, curve] : curves)
-        write_client(session, session.owned(c), curve, file.create_group(fmt::format("curves/client_{:06d}", c)));
-      if (world.is_root()) write_quantiles(uniforms, file);
-      if (world.is_root()) write_graph(graph, file);
-      file.close();
-    });
-    mpi::together(world, [&] {
-      if (!world.is_root()) return;
-      io::flush_to_disk(partial);
-      io::rename_durably(partial, path);
-    });
-  } catch (...) {
-    if (world.is_root()) ::unlink(partial.c_str());
-    throw;
-  }
+  io::PartialFile partial = begin_shared_file(world, path);
+  mpi::in_turn(world, [&] {
+    io::File file = world.is_root() ? io::File::create(partial) : io::File::open_append(partial);
+    for (const auto& [c, curve] : curves)
+      write_client(session, session.owned(c), curve, file.create_group(fmt::format("curves/client_{:06d}", c)));
+    if (world.is_root()) write_quantiles(uniforms, file);
+    if (world.is_root()) write_graph(graph, file);
+    file.close();
+  });
+  mpi::together(world, [&] {
+    if (world.is_root()) partial.commit();
+  });
 }
 
 }  // namespace fedpp::federation

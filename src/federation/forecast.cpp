@@ -6,8 +6,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
-#include <fstream>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -18,7 +16,7 @@
 #include "config/error.hpp"
 #include "federation/futures.hpp"
 #include "federation/next_events.hpp"
-#include "io/atomic_file.hpp"
+#include "federation/shared_file.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {
@@ -142,30 +140,17 @@ void write_in_order(Session& session, const std::string& path, const std::string
                     const std::vector<std::int64_t>& clients, const std::map<std::int64_t, Rows>& rows,
                     std::string Rows::* text) {
   auto& world = session.world();
-  const std::string partial = path + ".partial";
-  const auto append = [&](const std::string& content, std::ios::openmode mode) {
-    std::ofstream file(partial, std::ios::binary | mode);
-    file << content;
-    file.close();
-    if (!file) throw io::Error(fmt::format("{}: cannot write (does its folder exist, is there space?)", partial));
-  };
-  try {
+  io::PartialFile partial = begin_shared_file(world, path);
+  mpi::together(world, [&] {
+    if (world.is_root()) partial.append(header);
+  });
+  for (const auto c : clients)
     mpi::together(world, [&] {
-      if (world.is_root()) append(header, std::ios::trunc);
+      if (const auto found = rows.find(c); found != rows.end()) partial.append(found->second.*text);
     });
-    for (const auto c : clients)
-      mpi::together(world, [&] {
-        if (const auto found = rows.find(c); found != rows.end()) append(found->second.*text, std::ios::app);
-      });
-    mpi::together(world, [&] {
-      if (!world.is_root()) return;
-      io::flush_to_disk(partial);
-      io::rename_durably(partial, path);
-    });
-  } catch (...) {
-    if (world.is_root()) std::remove(partial.c_str());
-    throw;
-  }
+  mpi::together(world, [&] {
+    if (world.is_root()) partial.commit();
+  });
 }
 
 }  // namespace

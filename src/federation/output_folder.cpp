@@ -51,6 +51,7 @@ void OutputFolder::prepare(const std::string& directory, const TrainingRequest& 
                     std::strerror(errno)));
   try {
     lock_ = std::make_unique<io::DirectoryLock>(directory, whereabouts());
+    if (locked()) io::delete_interrupted_checkpoints(directory);
   } catch (const io::Error& error) {
     throw UserError(error.what());
   }

@@ -16,9 +16,9 @@
 #include "federation/run.hpp"
 #include "gpu/expectation.hpp"
 #include "gpu/runtime.hpp"
-#include "io/atomic_file.hpp"
 #include "io/guarded_read.hpp"
 #include "io/hdf5.hpp"
+#include "io/partial_file.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {
@@ -112,7 +112,7 @@ void read_all(const io::File& cases) {
 int answer(const std::string& case_file, const std::string& result_file, const mpi::Communicator& world) {
   const io::File cases = io::open_guarded(case_file, read_all, "; write it anew");  // forks: before a device is in use
   const gpu::Runtime runtime(world.node_rank(), "auto");
-  const std::string partial = result_file + ".partial";
+  io::PartialFile partial(result_file);
   io::File results = io::File::create(partial);
   int malformed = 0;
   const auto attempt = [&](const std::string& name, const std::function<void()>& body) {
@@ -170,8 +170,7 @@ int answer(const std::string& case_file, const std::string& result_file, const m
       write_client_step(answers[k], out);
     });
   results.close();
-  io::flush_to_disk(partial);
-  io::rename_durably(partial, result_file);
+  partial.commit();
   return malformed;
 }
 

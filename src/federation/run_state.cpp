@@ -1,7 +1,6 @@
 #include "federation/run_state.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "config/version.hpp"
 #include "federation/checkpoint_groups.hpp"
 #include "federation/configuration_changes.hpp"
+#include "federation/shared_file.hpp"
 #include "io/atomic_file.hpp"
 #include "io/checkpoint_file.hpp"
 #include "io/error.hpp"
@@ -96,7 +96,7 @@ void forget_scores(RunState& state) {
 }
 
 /// Collective. Rank 0 writes the shared part, then every rank in turn appends its clients.
-void write_partial(Session& session, const RunState& state, const std::string& partial) {
+void write_partial(Session& session, const RunState& state, const io::PartialFile& partial) {
   auto& world = session.world();
   mpi::in_turn(world, [&] {
     if (world.is_root()) {
@@ -145,14 +145,15 @@ void write_partial(Session& session, const RunState& state, const std::string& p
 /// Collective. Sealed, renamed, older ones deleted. What the run left of this round and later ones before it went
 /// on from an earlier one gives way first: whenever this is interrupted, the newest checkpoint is of the course that
 /// goes on. Returns their new paths on rank 0.
-std::vector<std::string> commit(mpi::Communicator& world, const std::string& partial, const std::string& final_path,
-                                std::int64_t round, std::int64_t keep) {
+std::vector<std::string> commit(mpi::Communicator& world, io::PartialFile& partial, std::int64_t round,
+                                std::int64_t keep) {
   std::vector<std::string> superseded;
   mpi::together(world, [&] {
     if (!world.is_root()) return;
-    superseded = io::supersede_checkpoints(io::folder_of(final_path), round);
-    io::commit(partial, final_path, io::kCheckpoint);
-    io::prune_checkpoints(io::folder_of(final_path), keep);
+    const std::string directory = io::folder_of(partial.path());
+    superseded = io::supersede_checkpoints(directory, round);
+    io::commit(partial, io::kCheckpoint);
+    io::prune_checkpoints(directory, keep);
   });
   return superseded;
 }
@@ -173,15 +174,9 @@ void check_layout(const io::File& file) {
 std::vector<std::string> write_checkpoint(Session& session, const RunState& state, const std::string& directory,
                                           std::int64_t keep) {
   auto& world = session.world();
-  const std::string final_path = directory + "/" + io::checkpoint_name(state.next_round);
-  const std::string partial = final_path + ".partial";
-  try {
-    write_partial(session, state, partial);
-    return commit(world, partial, final_path, state.next_round, keep);
-  } catch (const mpi::AgreedError&) {
-    if (world.is_root()) ::unlink(partial.c_str());  // a full disk needs the room
-    throw;
-  }
+  io::PartialFile partial = begin_shared_file(world, directory + "/" + io::checkpoint_name(state.next_round));
+  write_partial(session, state, partial);
+  return commit(world, partial, state.next_round, keep);
 }
 
 CheckpointHeader read_header(const std::string& path, ReadFor purpose, mpi::Communicator& world) {

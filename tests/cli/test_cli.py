@@ -7,7 +7,10 @@ import math
 import os
 import pathlib
 import re
+import signal
+import subprocess
 import sys
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -299,6 +302,28 @@ class Import(Case):
         os.mkfifo(self.folder / "pipe.csv")
         self.assertIn("pipe.csv: is a device, pipe", self.refuses("simulate", "poisson", "--out", "pipe.csv"))
         self.assertTrue((self.folder / "pipe.csv").is_fifo())
+
+    def test_two_that_write_one_file_are_each_whole_and_none_touches_the_others(self):
+        self.write("a.csv", EVENTS)
+        self.write("long.csv", "sequence,time\n" + "".join(f"{s},{t}\n" for s in range(300) for t in range(1000)))
+        for name in ["a", "long"]:
+            self.succeeds("import", f"{name}.csv", "--out", f"{name}.h5")
+        short, long = ((self.folder / name).read_bytes() for name in ["a.h5", "long.h5"])
+        for end, code, last in [(signal.SIGCONT, 0, long), (signal.SIGKILL, -signal.SIGKILL, short)]:
+            other = subprocess.Popen([FEDPP, "import", "long.csv", "--out", "x.h5"], cwd=self.folder, stdout=subprocess.DEVNULL)
+            self.addCleanup(other.kill)
+            while not list(self.folder.glob("x.h5.*.partial")) and other.poll() is None:
+                time.sleep(0.001)
+            other.send_signal(signal.SIGSTOP)
+            os.waitid(os.P_PID, other.pid, os.WSTOPPED | os.WNOWAIT)
+            held = list(self.folder.glob("x.h5.*.partial"))
+            self.succeeds("import", "a.csv", "--out", "x.h5")
+            self.assertEqual((self.folder / "x.h5").read_bytes(), short)
+            self.assertEqual(list(self.folder.glob("x.h5.*.partial")), held)
+            other.send_signal(end)
+            self.assertEqual(other.wait(timeout=60), code)
+            self.assertEqual((self.folder / "x.h5").read_bytes(), last)
+        self.assertEqual(list(self.folder.glob("*.partial")), held)  # of the one that was killed, for a person to delete
 
     def test_missing_file(self):
         self.assertIn("none.csv", self.refuses("import", "none.csv", "--out", "a.h5"))

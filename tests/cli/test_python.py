@@ -18,6 +18,7 @@ from program import FEDPP
 SOURCE = pathlib.Path(os.environ["FEDPP_SOURCE"])
 sys.path.insert(0, str(SOURCE / "python"))
 import fedpp
+import fedpp.files
 
 
 class Finished(program.Case):
@@ -139,6 +140,13 @@ class Finished(program.Case):
     def contents(self):
         """{name: bytes} of every file below; links are none."""
         return {str(path.relative_to(self.folder)): path.read_bytes() for path in self.folder.rglob("*") if path.is_file() and not path.is_symlink()}
+
+    def test_what_another_program_writes_beside_is_left_alone(self):
+        for number in range(2):
+            self.write(f"page.html.{os.getpid() + number}.partial", "of another host")
+        before = self.contents()
+        fedpp.files.write(self.folder / "page.html", b"whole", {".html"}, "name another page")
+        self.assertEqual(self.contents(), {**before, "page.html": b"whole"})
 
     def test_a_full_disk_leaves_no_half_page(self):
         self.train()

@@ -65,7 +65,7 @@ class Quota(program.Case):
                 self.assertEqual(self.outcome(out, result), self.whole)
                 told = [line for line in result.stdout.splitlines() if line.startswith("no checkpoint after round")]
                 self.assertEqual(len(told), 1, result.stdout)
-                self.assertTrue(told[0].startswith(f"no checkpoint after round 3: {out}/checkpoint-000003.h5.partial: "), told[0])
+                self.assertTrue(told[0].startswith(f"no checkpoint after round 3: {out}/checkpoint-000003.h5: "), told[0])
                 self.assertTrue(told[0].endswith(SAID + "; tried again after the first round that ends 1 s on"), told[0])
                 rounds = self.rounds(out)  # which of the later ones, the machine's speed decides
                 self.assertNotIn(3, rounds)
@@ -76,7 +76,7 @@ class Quota(program.Case):
         for k, (call, left) in enumerate(CALLS):
             with self.subTest(call=call, left=left):
                 out = f"out{k}"
-                self.assert_ended_by(self.train(out, name="checkpoint-000006", call=call, left=left), f"{out}/checkpoint-000006.h5.partial: ")
+                self.assert_ended_by(self.train(out, name="checkpoint-000006", call=call, left=left), f"{out}/checkpoint-000006.h5: ")
                 self.assert_nothing_is_half_there(out, [3, 4, 5])
                 self.assertFalse((self.folder / out / "result.json").exists())
         resumed = self.train(out, "--auto-resume")
@@ -97,15 +97,16 @@ class Quota(program.Case):
 
     def test_at_what_evaluate_and_predict_write_keeps_the_former(self):
         self.train("out", ranks=1)
-        for command, file in [("evaluate", "evaluation.json"), ("predict", "prediction.h5")]:
-            ask = self.on_ranks(1, command, "out")
+        for words, file in [(["evaluate"], "evaluation.json"), (["predict"], "prediction.h5"), (["predict", "--next-events"], "next_events.csv")]:
+            ask = self.on_ranks(1, words[0], "out", *words[1:])
             self.assertEqual(self.start(ask).returncode, 0)
             former = (self.folder / "out" / file).read_bytes()
             for call, left in CALLS:
                 with self.subTest(file=file, call=call, left=left):
                     limits = dict(FEDPP_QUOTA_FOLDER=self.folder / "out", FEDPP_QUOTA_NAME=file, FEDPP_QUOTA_CALL=call, FEDPP_QUOTA_BYTES=min(left, 100))
-                    self.assert_ended_by(self.start(preload.under("quota", ask, **limits)), f"out/{file}")
+                    self.assert_ended_by(self.start(preload.under("quota", ask, **limits)), f"out/{file}: ")
                     self.assertEqual((self.folder / "out" / file).read_bytes(), former)
+                    self.assertEqual(list((self.folder / "out").glob("*.partial")), [])
 
     def test_before_the_first_round_leaves_nothing(self):
         for call, left in CALLS:
@@ -117,7 +118,7 @@ class Quota(program.Case):
         """Two checkpoints fit. Records and logs find no room either; they are not what a run ends for."""
         self.assertEqual(self.train("two", "--set", "federation.rounds=2", "--set", "federation.validate_every=0").returncode, 0)
         left = (self.folder / "two/checkpoint-000002.h5").stat().st_size  # each of two ranks writes half of a file
-        self.assert_ended_by(self.train("out", name="", left=left), "out/checkpoint-000006.h5.partial: ")
+        self.assert_ended_by(self.train("out", name="", left=left), "out/checkpoint-000006.h5: ")
         rounds = self.rounds("out")
         self.assertTrue(rounds)
         self.assert_nothing_is_half_there("out", rounds)

@@ -21,7 +21,9 @@ class AutoResume(SameBits):
         self.train(2, "out", "--auto-resume", "--set", "federation.rounds=3")  # nothing there: a start
         newest = self.newest("out")
         newest.write_bytes(newest.read_bytes()[:-1])
+        self.write("out/checkpoint-000003.h5.4711.partial", "of a killed run")
         said = self.train(1, "out", "--auto-resume").stdout
+        self.assertEqual(list((self.folder / "out").glob("*.partial")), [])
         self.assertIn("passed over: out/" + newest.name, said)
         self.assertIn("resumed from out/checkpoint-000002.h5 after round 2", said)
         self.assert_same("whole", "out")

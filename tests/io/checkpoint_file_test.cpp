@@ -6,10 +6,11 @@ namespace fedpp::io {
 namespace {
 
 void make_checkpoint(const std::string& path) {
-  File file = create_unsealed(path + ".partial");
+  PartialFile partial(path);
+  File file = create_unsealed(partial);
   file.write("mean", std::vector<double>(300, 0.1));
   file.close();
-  commit(path + ".partial", path, kCheckpoint);
+  commit(partial, kCheckpoint);
 }
 
 /// The first lines that every checkpoint ever written has.
@@ -19,7 +20,7 @@ TEST(CheckpointFile, IsKnownByItsHeader) {
   make_checkpoint(path);
   EXPECT_TRUE(bytes_of(path).starts_with("fedpp checkpoint\nformat 1\npayload-bytes "));
   EXPECT_EQ(bytes_of(path).substr(512, 8), "\x89HDF\r\n\x1a\n");
-  commit(path, path, {"fedpp sequences", 1, "", ""});
+  seal(path, {"fedpp sequences", 1, "", ""});
   expect_error(error_of([&] { verify(path, kCheckpoint); }), path + ": refused: it is not a checkpoint of fedpp", "");
 }
 
@@ -27,9 +28,9 @@ TEST(CheckpointFile, NamesSortByRound) {
   TemporaryFolder folder;
   EXPECT_EQ(checkpoint_name(40), "checkpoint-000040.h5");
   EXPECT_EQ(checkpoint_name(1234567), "checkpoint-1234567.h5");
-  for (const char* name :
-       {"checkpoint-000040.h5", "checkpoint-1234567.h5", "checkpoint-000007.h5", "checkpoint-7.h5",
-        "checkpoint-000007.h5.partial", "result.h5", "checkpoint-.h5", "checkpoint--00001.h5", "checkpoint-00000x.h5"})
+  for (const char* name : {"checkpoint-000040.h5", "checkpoint-1234567.h5", "checkpoint-000007.h5", "checkpoint-7.h5",
+                           "checkpoint-000007.h5.partial", "checkpoint-000007.h5.12.partial", "result.h5",
+                           "checkpoint-.h5", "checkpoint--00001.h5", "checkpoint-00000x.h5"})
     put(folder / name, "x");
   std::vector<std::int64_t> rounds;
   for (const CheckpointEntry& entry : list_checkpoints(folder.path())) {
@@ -63,16 +64,27 @@ TEST(CheckpointFile, NewestIntactPassesOverDamagedOnes) {
 TEST(CheckpointFile, PruneKeepsTheNewest) {
   TemporaryFolder folder;
   for (const int round : {10, 20, 30, 5}) put(folder / checkpoint_name(round), "x");
-  put(folder / "checkpoint-000030.h5.partial", "x");
-  put(folder / "result.json.partial", "x");
   prune_checkpoints(folder.path(), 2);
   const std::vector<CheckpointEntry> left = list_checkpoints(folder.path());
   ASSERT_EQ(left.size(), 2u);
   EXPECT_EQ(left[0].round, 20);
   EXPECT_EQ(left[1].round, 30);
-  EXPECT_EQ(folder.entries(), 3u);
+  EXPECT_EQ(folder.entries(), 2u);
   prune_checkpoints(folder.path(), 0);
   EXPECT_EQ(list_checkpoints(folder.path()).size(), 1u);
+}
+
+TEST(CheckpointFile, InterruptedOnesAreDeletedAndNothingElse) {
+  TemporaryFolder folder;
+  for (const char* name : {"checkpoint-000030.h5.partial", "checkpoint-000040.h5.4711.partial"})
+    put(folder / name, "x");
+  for (const char* name : {"checkpoint-000030.h5", "checkpoint-000030.h5.superseded", "result.json.4711.partial",
+                           "checkpoint-3.h5.4711.partial", "checkpoint-000030.h5.x.partial"})
+    put(folder / name, "x");
+  delete_interrupted_checkpoints(folder.path());
+  EXPECT_EQ(folder.entries(), 5u);
+  EXPECT_FALSE(std::filesystem::exists(folder / "checkpoint-000030.h5.partial"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "checkpoint-000040.h5.4711.partial"));
 }
 
 TEST(CheckpointFile, SupersededOnesAreKeptAndCountNoMore) {

@@ -226,8 +226,28 @@ TEST(SequenceFile, WriterRefusesWhatIsNotLegalAndLeavesNothing) {
   expect_error(error_of([&] { SequenceFileWriter writer(csv, {}, ""); }), csv + ": a file of sequences must be named",
                "");
   const std::string none = folder / "none/a.h5";
-  expect_error(error_of([&] { SequenceFileWriter writer(none, {}, ""); }), none + ".partial: cannot create the file",
-               "No such file");
+  expect_error(error_of([&] { SequenceFileWriter writer(none, {}, ""); }), none + ": cannot write: No such file",
+               "does its folder exist");
+}
+
+TEST(SequenceFile, TwoWritersOfOneFileAreEachWhole) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.h5";
+  std::optional<SequenceFileWriter> one(std::in_place, path, std::vector<std::string>{"one.csv"}, "s");
+  std::optional<SequenceFileWriter> two(std::in_place, path, std::vector<std::string>{"two.csv"}, "s");
+  for (int id = 0; id < 3; ++id) {
+    one->append({id, {1, 2}, {0, 0}, 0});
+    two->append({id, {3}, {1}, 0});
+  }
+  one->close();
+  EXPECT_EQ(SequenceFileReader(path).sources(), std::vector<std::string>{"one.csv"});
+  two->close();
+  one.reset();
+  two.reset();
+  const SequenceFileReader reader(path);
+  EXPECT_EQ(reader.sources(), std::vector<std::string>{"two.csv"});
+  EXPECT_EQ(reader.events(), 3);
+  EXPECT_EQ(folder.entries(), 1u);
 }
 
 TEST(SequenceFile, FullDiskLeavesTheOldFileAndNothingElse) {
@@ -257,7 +277,7 @@ TEST(SequenceFile, FullDiskLeavesTheOldFileAndNothingElse) {
       throw;
     }
   });
-  expect_error(text, path + ".partial: ", "File too large");
+  expect_error(text, path + ": ", "File too large");
   EXPECT_EQ(bytes_of(path), before);
   EXPECT_EQ(folder.entries(), 1u);
 }
