@@ -32,6 +32,13 @@ void bound(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fi
   gpu::prior_divergence(exec, batch, fields, adam, adam_options);
 }
 
+/// The prior term that goes with a barycentre (2.1).
+gpu::Divergence prior_term(config::Divergence barycentre) {
+  if (barycentre == config::Divergence::kW2) return gpu::Divergence::kW2;
+  if (barycentre == config::Divergence::kMmd) return gpu::Divergence::kMmd;
+  return gpu::Divergence::kKl;
+}
+
 const gpu::Batch& batch_of(const gpu::Batch& batch) { return batch; }
 const gpu::Batch& batch_of(const gpu::Averages& averages) { return averages.batch; }
 
@@ -67,6 +74,14 @@ void e_steps_on(const gpu::Exec& exec, const Source& source, const gpu::Fields& 
 }
 
 }  // namespace
+
+LocalOptions local_options(const config::Config& config) {
+  return {.model = config.model,
+          .training = config.training,
+          .divergence = prior_term(config.aggregation.divergence),
+          .overwrite = config.federation.client_start == config::ClientStart::kOverwrite,
+          .workspace_mb = config.backend.workspace_mb};
+}
 
 void e_steps(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, int count,
              double offset_precision) {
