@@ -9,6 +9,7 @@
 #include "gpu/averages.hpp"
 #include "model/alignment.hpp"
 #include "model/client_batch.hpp"
+#include "model/draw_keys.hpp"
 #include "model/mixing.hpp"
 #include "model/model_mixture.hpp"
 #include "model/updated_states.hpp"
@@ -271,7 +272,6 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
 
 void fit_latent(const std::vector<Client*>& clients, const Priors& priors, const LocalOptions& options, int e_steps,
                 std::uint64_t seed) {
-  constexpr std::uint32_t kFitRound = 0xFFFFFFFEu;  // keys of these draws, apart from the rounds' and prediction's
   const gpu::Region region("fedpp::fit_latent");
   const gpu::Exec exec;
   const int samples = static_cast<int>(options.training.samples);
