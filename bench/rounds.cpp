@@ -47,11 +47,10 @@ class Folder {
 class Rounds {
  public:
   Rounds(const config::Config& config, mpi::Communicator& world)
-      : session_(config, world), sums_(world), theta_(session_.initial_prior()) {
-    options_.model = config.model;
-    options_.training = config.training;
-    options_.workspace_mb = config.backend.workspace_mb;
-  }
+      : session_(config, world),
+        sums_(world),
+        theta_(session_.initial_prior()),
+        options_(model::local_options(config)) {}
 
   /// Seconds of this rank in the phases of one round.
   struct Seconds {

@@ -3,6 +3,7 @@
 // stands in src/model/local_update.cpp. Equations: spec sections 1.2 to 1.6.
 #pragma once
 
+#include "gpu/draw_purpose.hpp"
 #include "gpu/fields.hpp"
 
 namespace fedpp::gpu {
@@ -15,15 +16,9 @@ struct DrawKey {
   std::uint32_t step = 0;  ///< mini-batch within the epoch
 };
 
-/// What samples of the weights are for; apart from federation/draw_purposes.hpp.
-enum class WeightDraw : std::uint32_t {
-  kInference = 1,
-  kLoss = 9,  ///< the loss of a posterior that is only looked at (model/loss_gradient.hpp)
-};
-
 /// noise ~ N(0, I), w = r + delta noise, per client and sample (1.6).
 void draw_weights(const Exec& exec, const Batch& batch, const Fields& fields, const DrawKey& key,
-                  WeightDraw purpose = WeightDraw::kInference);
+                  DrawPurpose purpose = DrawPurpose::kWeights);
 
 /// Relative jitter at which a client whose K(z,z) cannot be factorised reports itself failed (1.4).
 inline constexpr double kJitterLimit = 1e-2;

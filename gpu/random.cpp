@@ -1,27 +1,23 @@
 // Random draws of an epoch: the samples of w and the mini-batches (spec 1.6). Counter-based: keyed by seed, global
 // client number, round, epoch, step and what the numbers are for.
 #include "gpu/kernels.hpp"
-#include "gpu/philox.hpp"
 #include "gpu/team.hpp"
 
 namespace fedpp::gpu {
 
 namespace {
 
-enum Purpose : std::uint32_t { kRealisations = 2, kTiles = 3 };  // beside WeightDraw
-
-/// 4 bits of the purpose, 16 of the epoch (config::kMostEpochs), 12 of the step (model::mini_batches()).
-KOKKOS_INLINE_FUNCTION Philox::Counter block(const DrawKey& key, std::uint32_t purpose, std::int64_t client,
+/// 16 bits of the epoch (config::kMostEpochs), 12 of the step (model::mini_batches()).
+KOKKOS_INLINE_FUNCTION Philox::Counter block(const DrawKey& key, DrawPurpose purpose, std::int64_t client,
                                              std::uint32_t index) {
-  return Philox::block(
-      {{index, static_cast<std::uint32_t>(client), key.round, (purpose << 28) | (key.epoch << 12) | key.step}},
-      Philox::key(key.seed));
+  return random_bits(key.seed, purpose, index, static_cast<std::uint32_t>(client), key.round,
+                     (key.epoch << 12) | key.step);
 }
 
 /// Rank of `index` among `count` by random keys: a random permutation without a sort, for the few members of a
 /// mini-batch.
-KOKKOS_INLINE_FUNCTION int random_rank(const DrawKey& key, Purpose purpose, std::int64_t client, std::uint32_t stream,
-                                       int index, int count) {
+KOKKOS_INLINE_FUNCTION int random_rank(const DrawKey& key, DrawPurpose purpose, std::int64_t client,
+                                       std::uint32_t stream, int index, int count) {
   DrawKey whole_epoch = key;
   whole_epoch.step = 0;
   const auto draw = [&](int j) {
@@ -46,8 +42,7 @@ KOKKOS_INLINE_FUNCTION int point_parts(double points) {
 
 }  // namespace
 
-void draw_weights(const Exec& exec, const Batch& b, const Fields& f, const DrawKey& key, WeightDraw draw) {
-  const auto purpose = static_cast<std::uint32_t>(draw);
+void draw_weights(const Exec& exec, const Batch& b, const Fields& f, const DrawKey& key, DrawPurpose purpose) {
   const int parts = slabs((static_cast<Index>(b.most_samples) * b.most_parameters + 1) / 2);  // of pairs
   Kokkos::parallel_for(
       "fedpp::weights::draw"_label, team_policy(exec, b.clients * parts), FEDPP_KERNEL(const Member& member) {
@@ -94,7 +89,8 @@ void select_batch(const Exec& exec, const Batch& b, const Fields& f, const DrawK
         const bool taken = f.step_taken(client) != 0;
         const int block_wanted = step / slices, slice_wanted = step % slices;
         const int size = blocks == 1 ? count : realisations;
-        const int rank = blocks == 1 ? 0 : random_rank(key, kRealisations, f.client_id(client), 0, i - begin, count);
+        const int rank =
+            blocks == 1 ? 0 : random_rank(key, DrawPurpose::kRealisations, f.client_id(client), 0, i - begin, count);
         const bool chosen = taken && rank / size == block_wanted;
         const int in_block = block_wanted == blocks - 1 ? count - size * (blocks - 1) : size;
         const int tile_begin = b.tile_begin(i), tiles = b.tile_begin(i + 1) - tile_begin;
@@ -104,8 +100,8 @@ void select_batch(const Exec& exec, const Batch& b, const Fields& f, const DrawK
           if (chosen) {
             const int tile_rank =
                 used == 1 ? 0
-                          : random_rank(key, kTiles, f.client_id(client), static_cast<std::uint32_t>(i - begin) + 1,
-                                        static_cast<int>(t), tiles);
+                          : random_rank(key, DrawPurpose::kTiles, f.client_id(client),
+                                        static_cast<std::uint32_t>(i - begin) + 1, static_cast<int>(t), tiles);
             if (tile_rank % used == slice_wanted % used) {
               const int in_slice = (tiles - slice_wanted % used + used - 1) / used;
               scale =

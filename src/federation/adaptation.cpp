@@ -33,12 +33,9 @@ void fit_latent_functions(Session& session, const model::Priors& theta) {
   const auto& config = session.config();
   std::vector<model::Client*> clients;
   for (auto& client : session.owned()) clients.push_back(&client.model);
-  model::LocalOptions options;
-  options.model = config.model;
-  options.training = config.training;
-  options.workspace_mb = config.backend.workspace_mb;
   mpi::together(session.world(), [&] {
-    model::fit_latent(clients, theta, options, static_cast<int>(config.evaluation.e_steps), session.seed());
+    model::fit_latent(clients, theta, model::local_options(config), static_cast<int>(config.evaluation.e_steps),
+                      session.seed());
   });
 }
 

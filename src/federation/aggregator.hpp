@@ -42,9 +42,9 @@ class Aggregator {
   Aggregation barycentre(const Gaussian& theta, const AcceptedUploads& accepted) const;
 
  private:
-  Gaussian kl(const AcceptedUploads& uploads, const Gaussian& theta, mpi::FixedPoint format) const;
-  Gaussian w2(const AcceptedUploads& uploads, std::size_t parameters) const;
-  Gaussian fedavg(const AcceptedUploads& uploads, std::size_t parameters) const;
+  /// kl, w2 and fedavg.
+  Gaussian closed_form(Divergence rule, const AcceptedUploads& uploads, const Gaussian& theta,
+                       mpi::FixedPoint format) const;
 
   AggregatorOptions options_;
   Sums& sums_;

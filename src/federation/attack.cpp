@@ -1,14 +1,15 @@
 #include "federation/attack.hpp"
 
 #include "federation/participants.hpp"
-#include "gpu/philox.hpp"
+#include "gpu/draw_purpose.hpp"
 
 namespace fedpp::federation {
 
 std::vector<std::int64_t> hostile_clients(const config::Config& config) {
   const auto count = config::hostile_count(config.data, config.attack);
   if (count == 0) return {};
-  return draw_clients(config.data.clients, count, static_cast<std::uint64_t>(config.federation.seed), kDrawHostile, 0);
+  return draw_clients(config.data.clients, count, static_cast<std::uint64_t>(config.federation.seed),
+                      gpu::DrawPurpose::kHostile, 0);
 }
 
 model::WeightPosterior tampered(const config::Config& config, const model::WeightPosterior& upload,
@@ -18,10 +19,10 @@ model::WeightPosterior tampered(const config::Config& config, const model::Weigh
   auto sent = upload;
   for (std::size_t p = 0; p < sent.mean.size(); ++p) {
     if (attack.kind == config::AttackKind::kNoise) {
-      const auto block = gpu::Philox::block({{static_cast<std::uint32_t>(p), static_cast<std::uint32_t>(client),
-                                              static_cast<std::uint32_t>(round), kDrawTampered}},
-                                            gpu::Philox::key(static_cast<std::uint64_t>(config.federation.seed)));
-      sent.mean[p] += attack.strength * theta.sd[p] * gpu::Philox::normals(block).first;
+      const auto random = gpu::random_bits(static_cast<std::uint64_t>(config.federation.seed),
+                                           gpu::DrawPurpose::kTampered, static_cast<std::uint32_t>(p),
+                                           static_cast<std::uint32_t>(client), static_cast<std::uint32_t>(round));
+      sent.mean[p] += attack.strength * theta.sd[p] * gpu::Philox::normals(random).first;
     } else {
       const double factor = attack.kind == config::AttackKind::kScaled ? attack.strength : -attack.strength;
       sent.mean[p] = theta.mean[p] + factor * (upload.mean[p] - theta.mean[p]);

@@ -6,8 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "federation/draw_purposes.hpp"
-#include "gpu/philox.hpp"
+#include "gpu/draw_purpose.hpp"
 #include "model/embeddings.hpp"
 #include "mpi/turns.hpp"
 #include "structural_entropy/community_weights.hpp"
@@ -20,7 +19,7 @@ constexpr int kPointsOfStream = 8, kTokensOfStream = 32;
 constexpr double kAlike = 0.9;  // mean similarity between communities above which they need not mean anything
 
 gpu::Philox::Counter draw(std::uint64_t seed, std::uint32_t stream, std::uint32_t index) {
-  return gpu::Philox::block({{index, stream, 0, kDrawProbe}}, gpu::Philox::key(seed));
+  return gpu::random_bits(seed, gpu::DrawPurpose::kProbe, index, stream, 0);
 }
 
 // A record of what a rank sends: client, count, that many numbers (none: the server has them).

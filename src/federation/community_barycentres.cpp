@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <numeric>
 
+#include "federation/barycentre_rules.hpp"
 #include "mpi/exact_reduce.hpp"
 #include "mpi/turns.hpp"
 
@@ -18,16 +18,6 @@ constexpr std::size_t kBlockWords = std::size_t{1} << 22;  // 32 MiB of sums at 
 
 using Posteriors = std::map<std::int64_t, model::WeightPosterior>;
 
-/// The two sums of a weight for which an upload stands in (spec 2.1).
-struct Terms {
-  double first, second;
-};
-Terms terms(Divergence rule, double alpha, double r, double delta, double around) {
-  if (rule == Divergence::kW2) return {alpha * r, alpha * delta};
-  if (rule == Divergence::kFedavg) return {alpha * r, alpha * (delta * delta)};
-  return {alpha * r, alpha * (delta * delta + (r - around) * (r - around))};
-}
-
 model::WeightPosterior barycentre(Divergence rule, const mpi::ExactSums& totals, std::size_t first,
                                   const Gaussian& around, std::int64_t client) {
   const std::size_t parameters = around.mean.size();
@@ -35,13 +25,13 @@ model::WeightPosterior barycentre(Divergence rule, const mpi::ExactSums& totals,
   for (std::size_t p = 0; p < parameters; ++p) {
     result.mean[p] = totals.value(first + p);
     double spread = totals.value(first + parameters + p);
-    if (rule == Divergence::kKl) spread -= (result.mean[p] - around.mean[p]) * (result.mean[p] - around.mean[p]);
+    if (is_centred(rule)) spread -= (result.mean[p] - around.mean[p]) * (result.mean[p] - around.mean[p]);
     if (!(spread > 0))
       throw mpi::Error(
           fmt::format("aggregation: the spread of weight {} in client {}'s community is below the resolution of the "
                       "sums, 2^-64: a larger training.prior_weight keeps posteriors from losing their spread",
                       p, client));
-    result.sd[p] = rule == Divergence::kW2 ? spread : std::sqrt(spread);
+    result.sd[p] = sd_of(rule, spread);
   }
   return result;
 }
@@ -79,9 +69,8 @@ Posteriors scattered(mpi::Communicator& world, const Owner& owner, const Communi
           if (!(alpha > 0)) continue;
           const std::size_t first = (b - begin) * 2 * parameters;
           for (std::size_t p = 0; p < parameters; ++p) {
-            const Terms t = terms(rule, alpha, q.mean[p], q.sd[p], around.mean[p]);
-            sums.add(first + p, t.first);
-            sums.add(first + parameters + p, t.second);
+            sums.add(first + p, alpha * q.mean[p]);
+            sums.add(first + parameters + p, alpha * spread_of(rule, q.mean[p], q.sd[p], around.mean[p]));
           }
         }
       }

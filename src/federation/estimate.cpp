@@ -111,10 +111,7 @@ Rates calibrate(Session& session, ValidationWindows& windows) {
     scored_flops += model::epoch_cost(client.model, 1).flops;
   }
   if (!(flops > 0)) return {};
-  model::LocalOptions options;
-  options.model = config.model;
-  options.training = config.training;
-  options.workspace_mb = config.backend.workspace_mb;
+  const auto options = model::local_options(config);
   model::KeptBlock kept;
   const auto update = [&] {
     model::local_update(clients, session.initial_prior(), options, session.seed(), 0, nullptr, &kept);

@@ -2,19 +2,15 @@
 
 #include <cmath>
 
-#include "data/random.hpp"
-#include "gpu/philox.hpp"
+#include "model/draw_keys.hpp"
 
 namespace fedpp::federation {
 
 namespace {
 
-constexpr std::uint64_t kPurpose = 0x667574757265;  // "future": a key apart from training's
-
 /// Exp(1), the same for an event of a path wherever it is drawn.
 double exponential(std::uint64_t seed, const FuturePath& path) {
-  const auto key =
-      gpu::Philox::key(data::splitmix64(data::splitmix64(seed ^ kPurpose) ^ static_cast<std::uint64_t>(path.client)));
+  const auto key = model::key_of(seed, model::ClientDraws::kFutures, path.client);
   const auto sequence = static_cast<std::uint64_t>(path.sequence);
   const gpu::Philox::Counter counter{{static_cast<std::uint32_t>(path.drawn.size()), path.number,
                                       static_cast<std::uint32_t>(sequence),

@@ -1,9 +1,8 @@
 #include "federation/local_starts.hpp"
 
 #include "bayesian_optimisation/optimiser.hpp"
-#include "federation/draw_purposes.hpp"
 #include "federation/scoring.hpp"
-#include "gpu/philox.hpp"
+#include "gpu/draw_purpose.hpp"
 #include "model/frozen_prediction.hpp"
 #include "model/mixing.hpp"
 
@@ -16,11 +15,9 @@ constexpr int kEvaluations = 20;  // 5 initial points, 15 iterations
 constexpr int kSamples = 1;       // of the weights: the draw is the same for every lambda
 
 double uniform(std::uint64_t seed, std::int64_t client, std::int64_t round, int step) {
-  return gpu::Philox::uniform(
-      gpu::Philox::bits64(gpu::Philox::block({{static_cast<std::uint32_t>(client), static_cast<std::uint32_t>(round),
-                                               static_cast<std::uint32_t>(step), kDrawStarts}},
-                                             gpu::Philox::key(seed)),
-                          0));
+  const auto random = gpu::random_bits(seed, gpu::DrawPurpose::kStarts, static_cast<std::uint32_t>(client),
+                                       static_cast<std::uint32_t>(round), static_cast<std::uint32_t>(step));
+  return gpu::Philox::uniform(gpu::Philox::bits64(random, 0));
 }
 
 /// Lambdas of some clients, in step.

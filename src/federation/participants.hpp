@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "federation/draw_purposes.hpp"
+#include "gpu/draw_purpose.hpp"
 
 namespace fedpp::federation {
 
 /// `count` of `clients` clients, uniformly without replacement, ascending: a function of its arguments alone, apart for
 /// each purpose and occasion.
 std::vector<std::int64_t> draw_clients(std::int64_t clients, std::int64_t count, std::uint64_t seed,
-                                       DrawPurpose purpose, std::uint64_t occasion);
+                                       gpu::DrawPurpose purpose, std::uint64_t occasion);
 
 /// `participants` of `clients` clients (0 or more than there are: all), uniformly without replacement, ascending. The
 /// same for the `straggling_period` (G >= 1) rounds of a block, and a function of (seed, round / G) alone: independent

@@ -95,14 +95,9 @@ class Trainer {
 
   std::vector<model::LocalReport> local_epochs(const std::vector<model::Client*>& mine, std::int64_t round,
                                                Uploads& uploads) {
-    model::LocalOptions options;
-    options.model = config_.model;
-    options.training = config_.training;
-    options.divergence = divergence();
+    auto options = model::local_options(config_);
     options.bandwidth = state_.bandwidth;
     options.schedule = learning_rate_factor(config_.training.schedule, round, config_.federation.rounds);
-    options.overwrite = config_.federation.client_start == config::ClientStart::kOverwrite;
-    options.workspace_mb = config_.backend.workspace_mb;
     LocalWork work{state_.theta, session_.initial_prior(), options, session_.seed(), round, &kept_};
     if (strategy_->downloads_uploads()) {
       work.sent = last_uploads(session_, state_.uploads);
@@ -119,12 +114,6 @@ class Trainer {
     const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
     for (double& share : shares) share /= all;
     return shares;
-  }
-
-  gpu::Divergence divergence() const {
-    if (config_.aggregation.divergence == config::Divergence::kW2) return gpu::Divergence::kW2;
-    if (config_.aggregation.divergence == config::Divergence::kMmd) return gpu::Divergence::kMmd;
-    return gpu::Divergence::kKl;
   }
 
   AggregatorOptions aggregator_options() const {

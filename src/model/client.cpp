@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "gpu/philox.hpp"
+#include "gpu/draw_purpose.hpp"
 #include "model/embeddings.hpp"
 
 namespace fedpp::model {
@@ -68,9 +68,10 @@ Client make_client(std::int64_t id, const Embedding& embedding, std::vector<data
 
 namespace {
 
-double normal(std::uint64_t seed, int index, std::uint32_t purpose) {
-  return gpu::Philox::normals(
-             gpu::Philox::block({{static_cast<std::uint32_t>(index), 0, purpose, 0xFFFFFFFFu}}, gpu::Philox::key(seed)))
+/// Of the weights (stream 0) and of the gaps in start_lengthscale() (1, 2).
+double normal(std::uint64_t seed, int index, std::uint32_t stream) {
+  return gpu::Philox::normals(gpu::random_bits(seed, gpu::DrawPurpose::kInitial, static_cast<std::uint32_t>(index), 0,
+                                               stream, 0x0FFFFFFFu))
       .first;
 }
 
@@ -118,9 +119,7 @@ double start_lengthscale(const config::Model& model, const Embedding& embedding,
     // A stream of log-normal gaps; a pair is two points behind its tokens, half the stream apart.
     data::Stream stream;
     const auto& gaps = embedding.inputs.gaps();
-    const auto gap = [&](int j, std::uint32_t purpose) {
-      return std::exp(gaps.mean + gaps.sd * normal(0, j, purpose));
-    };
+    const auto gap = [&](int j, std::uint32_t stream) { return std::exp(gaps.mean + gaps.sd * normal(0, j, stream)); };
     double t = 0;
     for (int j = 0; j < 2 * kPairs && (j < 20 || t < window); ++j) {
       t += gap(j, 1);

@@ -5,14 +5,9 @@
 
 #include "gpu/expectation.hpp"
 #include "gpu/kernels.hpp"
+#include "model/draw_keys.hpp"
 
 namespace fedpp::model {
-
-namespace {
-
-constexpr std::uint32_t kFrozenRound = 0xFFFFFFFDu;  // keys of these draws, apart from the rounds' and the others'
-
-}  // namespace
 
 FrozenPrediction::FrozenPrediction(const std::vector<ClientPoints>& points, const PredictionOptions& options)
     : points_(points),

@@ -9,6 +9,7 @@
 #include "gpu/averages.hpp"
 #include "model/alignment.hpp"
 #include "model/client_batch.hpp"
+#include "model/draw_keys.hpp"
 #include "model/mixing.hpp"
 #include "model/model_mixture.hpp"
 #include "model/updated_states.hpp"
@@ -30,6 +31,13 @@ void bound(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fi
   const gpu::Region region("fedpp::bound");
   gpu::elbo(exec, batch, fields);
   gpu::prior_divergence(exec, batch, fields, adam, adam_options);
+}
+
+/// The prior term that goes with a barycentre (2.1).
+gpu::Divergence prior_term(config::Divergence barycentre) {
+  if (barycentre == config::Divergence::kW2) return gpu::Divergence::kW2;
+  if (barycentre == config::Divergence::kMmd) return gpu::Divergence::kMmd;
+  return gpu::Divergence::kKl;
 }
 
 const gpu::Batch& batch_of(const gpu::Batch& batch) { return batch; }
@@ -67,6 +75,14 @@ void e_steps_on(const gpu::Exec& exec, const Source& source, const gpu::Fields& 
 }
 
 }  // namespace
+
+LocalOptions local_options(const config::Config& config) {
+  return {.model = config.model,
+          .training = config.training,
+          .divergence = prior_term(config.aggregation.divergence),
+          .overwrite = config.federation.client_start == config::ClientStart::kOverwrite,
+          .workspace_mb = config.backend.workspace_mb};
+}
 
 void e_steps(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, int count,
              double offset_precision) {
@@ -256,7 +272,6 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
 
 void fit_latent(const std::vector<Client*>& clients, const Priors& priors, const LocalOptions& options, int e_steps,
                 std::uint64_t seed) {
-  constexpr std::uint32_t kFitRound = 0xFFFFFFFEu;  // keys of these draws, apart from the rounds' and prediction's
   const gpu::Region region("fedpp::fit_latent");
   const gpu::Exec exec;
   const int samples = static_cast<int>(options.training.samples);

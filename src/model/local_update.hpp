@@ -24,6 +24,9 @@ struct LocalOptions {
   double workspace_mb = 0;  ///< clients are advanced in blocks below this: gpu::workspace_mb
 };
 
+/// Those of the configuration; bandwidth and schedule are a round's, which sets them.
+LocalOptions local_options(const config::Config& config);
+
 /// Models that a client mixes (gpu/mixture.hpp): in a local update each participant learns the shares state.mixing [C]
 /// and its own model state.core through the mixture, which is its posterior then. Adam's state is the own model's.
 struct ModelMixture {

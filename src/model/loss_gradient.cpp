@@ -30,7 +30,7 @@ std::vector<Loss> LossGradient::at(const std::vector<WeightPosterior>& weights, 
   const auto& b = batch_.batch();
   const auto& f = batch_.fields();
   batch_.set_weights(weights);
-  gpu::draw_weights(exec_, b, f, {seed, static_cast<std::uint32_t>(round), 0, 0}, gpu::WeightDraw::kLoss);
+  gpu::draw_weights(exec_, b, f, {seed, static_cast<std::uint32_t>(round), 0, 0}, gpu::DrawPurpose::kLoss);
   gpu::embed(exec_, b, f, batch_.encoder());
   gpu::factorise(exec_, b, f);
   gpu::features(exec_, b, f);

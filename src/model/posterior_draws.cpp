@@ -7,24 +7,20 @@
 #include <map>
 #include <span>
 
-#include "data/random.hpp"
 #include "gpu/drawn_intensity.hpp"
-#include "gpu/philox.hpp"
+#include "model/draw_keys.hpp"
 #include "model/fitted_posterior.hpp"
 
 namespace fedpp::model {
 
 namespace {
 
-constexpr std::uint64_t kPurpose = 0x706f73746572696f;  // "posterio": a key apart from training's and the futures'
-constexpr std::uint32_t kOfTheClient = 0xFFFFFFFFu;     // in the place of a realisation's number
+constexpr std::uint32_t kOfTheClient = 0xFFFFFFFFu;  // in the place of a realisation's number
 
 /// The standard normals of a client's draws.
 class Normals {
  public:
-  Normals(std::uint64_t seed, std::int64_t client)
-      : key_(gpu::Philox::key(
-            data::splitmix64(data::splitmix64(seed ^ kPurpose) ^ static_cast<std::uint64_t>(client)))) {}
+  Normals(std::uint64_t seed, std::int64_t client) : key_(key_of(seed, ClientDraws::kPosterior, client)) {}
 
   gpu::Philox::NormalPair pair(std::int64_t draw, std::uint32_t realisation, std::uint32_t index) const {
     const auto number = static_cast<std::uint64_t>(draw);

@@ -13,14 +13,13 @@
 #include "gpu/expectation.hpp"
 #include "gpu/kernels.hpp"
 #include "gpu/runtime.hpp"
+#include "model/draw_keys.hpp"
 #include "model/fitted_posterior.hpp"
 #include "model/local_update.hpp"
 
 namespace fedpp::model {
 
 namespace {
-
-constexpr std::uint32_t kPredictionRound = 0xFFFFFFFFu;  // keys of prediction's draws, apart from every round's
 
 // Priors of bands. nu: levels sigma(nu) from 4 to 96 % of m; beyond, m sigma(f) is one function for many pairs (m, nu)
 // (m to infinity, nu to minus infinity) or a constant that nothing but nu forbids to vary. log m: so wide that it

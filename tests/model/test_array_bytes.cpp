@@ -35,12 +35,17 @@ double bytes_of(const F& make) {
 
 class ArrayBytes : public testing::TestWithParam<gpu::EncoderKind> {};
 
-/// 64 samples make a chunk of every realisation, one sample one of all.
-TEST_P(ArrayBytes, bound_what_a_batch_takes_by_three_per_cent) {
+/// A client's realisations all make one set, or none does.
+std::vector<model::Client> two_clients(gpu::EncoderKind kind, bool sets) {
   std::vector<model::Client> clients;
-  for (const int id : {1, 2}) clients.push_back(test::history_client(id, GetParam()));
+  for (const int id : {1, 2}) clients.push_back(test::history_client(id, kind));
   for (auto& client : clients)
-    for (std::size_t i = 1; i < client.training.size(); ++i) client.inducing[i].times[0] += 0.01 * i;  // no sets
+    for (std::size_t i = 1; i < client.training.size() && !sets; ++i) client.inducing[i].times[0] += 0.01 * i;
+  return clients;
+}
+
+/// 64 samples make a chunk of every realisation, one sample one of all.
+void expect_bound_within_three_per_cent(const std::vector<model::Client>& clients, gpu::Precision precision) {
   const auto prior = model::initial_prior({}, clients[0].embedding, 5);
   std::vector<model::ClientPoints> points;
   for (const auto& client : clients) points.push_back({&client, &client.training});
@@ -53,16 +58,28 @@ TEST_P(ArrayBytes, bound_what_a_batch_takes_by_three_per_cent) {
       };
       const double taken = bytes_of([&] {
         auto block = std::make_unique<Block>(
-            Block{{points, {prior, prior}, samples, 1e-6, with_gradient, /*spread=*/false}, {}});
+            Block{{points, {prior, prior}, samples, 1e-6, with_gradient, /*spread=*/false, precision}, {}});
         if (with_gradient) block->adam = gpu::make_adam_state(block->batch.batch());
         return block;
       });
-      const double bound = model::array_bytes(points, samples, with_gradient);
+      const double bound = model::array_bytes(points, samples, with_gradient, precision);
       // A device's arrays begin at multiples of 256 bytes, which a bound that grows with the batch passes over.
       const double padding = gpu::kHostBackend ? 0 : 25e3;
       EXPECT_GE(bound + padding, taken);
       EXPECT_LE(bound, 1.03 * taken);
     }
+}
+
+TEST_P(ArrayBytes, bound_what_a_batch_takes_by_three_per_cent) {
+  expect_bound_within_three_per_cent(two_clients(GetParam(), /*sets=*/false), gpu::Precision::kDouble);
+}
+
+TEST_P(ArrayBytes, bound_what_a_batch_of_sets_takes) {
+  expect_bound_within_three_per_cent(two_clients(GetParam(), /*sets=*/true), gpu::Precision::kDouble);
+}
+
+TEST_P(ArrayBytes, bound_what_a_batch_in_mixed_precision_takes) {
+  expect_bound_within_three_per_cent(two_clients(GetParam(), /*sets=*/false), gpu::Precision::kMixed);
 }
 
 TEST(AverageBytes, bound_what_averages_take_by_three_per_cent) {
