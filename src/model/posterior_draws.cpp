@@ -102,7 +102,7 @@ std::vector<std::vector<double>> LatentPosterior::drawn(const std::vector<data::
     square += m * m;
   }
 
-  const auto [batch, fields] = read_points(fitted.exec, trained, {{&client, &points}}, fitted.weights, fitted.options);
+  const auto [batch, fields] = read_points(fitted, {{&client, &points}});
   gpu::Draws draws;
   draws.count = wanted.count;
   draws.first_row = gpu::to_device<int>("first_row", first_row);
