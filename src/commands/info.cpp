@@ -12,6 +12,7 @@
 #include "config/read.hpp"
 #include "config/validate.hpp"
 #include "data/dataset.hpp"
+#include "data/seen_types.hpp"
 #include "data/summary.hpp"
 #include "io/sequence_file.hpp"
 #include "io/suffix.hpp"

@@ -8,6 +8,7 @@
 #include "config/error.hpp"
 #include "data/dataset.hpp"
 #include "data/random.hpp"
+#include "data/seen_types.hpp"
 #include "data/source_reader.hpp"
 #include "files.hpp"
 #include "io/sequence_file.hpp"
