@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "config/counted.hpp"
+#include "config/data_files.hpp"
 #include "config/read.hpp"
-#include "config/validate.hpp"
 #include "data/dataset.hpp"
 #include "data/seen_types.hpp"
 #include "data/summary.hpp"
