@@ -5,8 +5,8 @@
 
 namespace fedpp::data {
 
-/// Reads plan.sources: their sequences, clients, types, names and extents. \throws UserError where files contradict each
-/// other or the options
+/// Reads plan.sources: their sequences, clients, types, names and extents.
+/// \throws UserError where files contradict each other or the options
 void read_catalogue(Plan& plan);
 
 }  // namespace fedpp::data

@@ -5,8 +5,8 @@
 
 namespace fedpp::data {
 
-/// Fills plan.holdings: by the clients that the files name, else by dealing. \throws UserError where data.clients does not
-/// fit the sequences
+/// Fills plan.holdings: by the clients that the files name, else by dealing.
+/// \throws UserError where data.clients does not fit the sequences
 void deal(Plan& plan);
 
 }  // namespace fedpp::data

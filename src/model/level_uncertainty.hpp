@@ -1,5 +1,5 @@
-// What a client's bands know of its level (theory 1.8): the prior that nu has in their E-steps, and what the uncertainty
-// of nu and log m adds to log lambda's.
+// What a client's bands know of its level (theory 1.8): the prior that nu has in their E-steps, and what the
+// uncertainty of nu and log m adds to log lambda's.
 #pragma once
 
 #include <array>
@@ -32,7 +32,8 @@ LevelUncertainty widen_to_expected_information(const gpu::Exec& exec, const Clie
 std::array<std::vector<double>, 2> along_directions(const gpu::Exec& exec, const gpu::Batch& batch,
                                                     const gpu::Fields& fields, const LevelUncertainty& level);
 
-/// Variance that phi adds to log lambda at a point: `mean` of f there, V'direction of nu and of log m, phi's covariance.
+/// Variance that phi adds to log lambda at a point: `mean` of f there, V'direction of nu and of log m, phi's
+/// covariance.
 double level_variance(double mean, double along_offset, double along_rate, const std::array<double, 3>& covariance);
 
 }  // namespace fedpp::model

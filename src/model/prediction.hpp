@@ -1,5 +1,5 @@
-// Prediction for many clients from their own posteriors (model/latent_posterior.hpp), in blocks of clients; and quantiles
-// of what is predicted.
+// Prediction for many clients from their own posteriors (model/latent_posterior.hpp), in blocks of clients; and
+// quantiles of what is predicted.
 #pragma once
 
 #include <vector>
