@@ -11,9 +11,9 @@
 
 #include "commands/archived_config.hpp"
 #include "commands/parallel.hpp"
+#include "config/data_files.hpp"
 #include "config/effects.hpp"
 #include "config/error.hpp"
-#include "config/validate.hpp"
 #include "federation/run.hpp"
 #include "federation/stop_signal.hpp"
 #include "io/checkpoint_file.hpp"

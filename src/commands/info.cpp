@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "config/counted.hpp"
+#include "config/data_files.hpp"
 #include "config/read.hpp"
-#include "config/validate.hpp"
 #include "data/dataset.hpp"
+#include "data/seen_types.hpp"
 #include "data/summary.hpp"
 #include "io/sequence_file.hpp"
 #include "io/suffix.hpp"

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "commands/parallel.hpp"
+#include "config/data_files.hpp"
 #include "config/notes.hpp"
 #include "config/read.hpp"
-#include "config/validate.hpp"
 #include "federation/run.hpp"
 #include "federation/stop_signal.hpp"
 

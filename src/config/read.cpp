@@ -2,7 +2,6 @@
 #include "config/read.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -11,9 +10,10 @@
 #include <sstream>
 #include <string_view>
 
+#include "config/deep_key.hpp"
 #include "config/error.hpp"
 #include "config/keys.hpp"
-#include "config/suggestion.hpp"
+#include "config/unknown_names.hpp"
 
 namespace fedpp::config {
 namespace {
@@ -69,39 +69,6 @@ bool assign(std::vector<T>& member, const toml::node& node) {
   return true;
 }
 
-std::vector<std::string> names_of(const std::vector<Key>& keys) {
-  std::vector<std::string> names;
-  names.reserve(keys.size());
-  for (const Key& key : keys) names.push_back(key.name);
-  return names;
-}
-
-/// "did you mean ...?" for a key that `section` does not have, or what it has.
-std::string remedy_for_key(const std::string& name, const Section& section, const std::vector<Section>& all) {
-  const std::string near = nearest(name, names_of(section.keys));
-  if (!near.empty()) return fmt::format("did you mean {}.{}?", section.name, near);
-  for (const Section& other : all) {
-    for (const Key& key : other.keys) {
-      if (key.name == name) return fmt::format("it belongs to [{}]", other.name);
-    }
-  }
-  return fmt::format("[{}] has: {}", section.name, fmt::join(names_of(section.keys), ", "));
-}
-
-/// The same for a section.
-std::string remedy_for_section(const std::string& name, const std::vector<Section>& all) {
-  std::vector<std::string> names;
-  for (const Section& section : all) {
-    names.push_back(section.name);
-    for (const Key& key : section.keys) {
-      if (key.name == name) return fmt::format("the key {} belongs under [{}]", name, section.name);
-    }
-  }
-  const std::string near = nearest(name, names);
-  if (!near.empty()) return fmt::format("did you mean [{}]?", near);
-  return fmt::format("sections are: {}", fmt::join(names, ", "));
-}
-
 void make_absolute(Data& data, const std::filesystem::path& folder) {
   const auto absolute = [&](std::string& file) {
     if (!file.empty()) file = (std::filesystem::current_path() / folder / file).lexically_normal().string();
@@ -110,35 +77,6 @@ void make_absolute(Data& data, const std::filesystem::path& folder) {
     for (std::string& file : *files) absolute(file);
   }
   absolute(data.client_files);
-}
-
-/// The line on which a dotted key has more parts than any key of ours may have, or 0. toml++ calls itself for each part
-/// and does not survive very many. Strings and comments have no keys.
-int line_of_deep_key(std::string_view text) {
-  constexpr int kMostParts = 64;
-  int line = 1, dots = 0;
-  char quote = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '\n') ++line;
-    if (quote) {
-      if (c == '\\' && quote == '"') {
-        ++i;  // what is escaped ends no string
-        if (i < text.size() && text[i] == '\n') ++line;
-      } else if (c == quote) {
-        quote = 0;
-      }
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    } else if (c == '#') {
-      while (i + 1 < text.size() && text[i + 1] != '\n') ++i;
-    } else if (c == '.') {
-      if (++dots >= kMostParts) return line;
-    } else if (std::string_view("=[]{},\n").find(c) != std::string_view::npos) {
-      dots = 0;
-    }
-  }
-  return 0;
 }
 
 /// Whether a file is named as the data that a configuration names.

@@ -2,18 +2,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <string_view>
-#include <tuple>
 
 #include "config/client_pattern.hpp"
+#include "config/data_files.hpp"
 #include "config/date.hpp"
 #include "config/error.hpp"
 #include "config/keys.hpp"
@@ -68,18 +64,12 @@ void check_time_axis(Checker& check, const Data& data) {
                fmt::format("with data.time_origin the unit must be one of {}", kTimeUnits));
 }
 
-/// A file may be named once among lists of one group, or its events would count twice: 'chronological' joins all lists,
-/// the other protocols may validate on and score what another list holds.
-std::string_view group_of(const Data& data, std::string_view key) {
-  return data.protocol == Protocol::kChronological ? "data" : key;
-}
-
 void check_names(Checker& check, const Data& data) {
   std::map<std::pair<std::string_view, std::string>, std::string_view> named;
   const auto add = [&](std::string_view key, const std::vector<std::string>& files) {
     for (const std::string& file : files) {
       const auto name = std::filesystem::path(file).lexically_normal().string();
-      const auto [earlier, is_new] = named.emplace(std::pair(group_of(data, key), name), key);
+      const auto [earlier, is_new] = named.emplace(std::pair(list_group(data, key), name), key);
       check.demand(is_new, std::string(key),
                    fmt::format("\"{}\" is in {} already: name each file once", file, earlier->second));
     }
@@ -221,17 +211,6 @@ void check_evaluation(Checker& check, const Data& data, const Evaluation& evalua
                            word(data.protocol)));
 }
 
-/// Why a data file cannot be read; "" where it can. A pipe is not opened: that would wait for its writer.
-std::string unreadable(const std::string& file) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(file, ignored))
-    return fmt::format("\"{}\" is a folder: name the data file in it", file);
-  if (std::filesystem::is_fifo(file, ignored))
-    return fmt::format("\"{}\" is a pipe: data are read several times, name a file", file);
-  errno = 0;
-  return std::ifstream(file) ? "" : fmt::format("cannot open \"{}\": {}", file, std::strerror(errno));
-}
-
 }  // namespace
 
 void throw_if_any(const std::vector<std::string>& mistakes) {
@@ -253,65 +232,6 @@ void validate(const Config& config, const Origins& origins, const std::vector<Wi
   check_evaluation(check, config.data, config.evaluation);
   check_output(check, config.output);
   throw_if_any(check.mistakes);
-}
-
-void check_data_files(const Config& config, const Origins& origins) {
-  std::vector<std::string> mistakes;
-  std::map<std::tuple<std::string, dev_t, ino_t>, std::string> events;  // files by what they are
-  const auto check_new = [&](std::string_view group, const std::string& where, const std::string& file) {
-    struct stat status{};
-    if (::stat(file.c_str(), &status) != 0) return;
-    const auto [earlier, is_new] = events.emplace(std::tuple(std::string(group), status.st_dev, status.st_ino), file);
-    if (!is_new)
-      mistakes.push_back(
-          fmt::format("{}: \"{}\" is the same file as \"{}\": name each file once", where, file, earlier->second));
-  };
-  const auto check = [&](const std::string& name, const std::vector<std::string>& files) {
-    const auto origin = origins.find(name);
-    const std::string where = (origin == origins.end() ? "" : origin->second + ": ") + name;
-    for (const std::string& file : files) {
-      if (const std::string why = unreadable(file); !why.empty()) {
-        std::error_code ignored;
-        mistakes.push_back(fmt::format("{}: {}{}", where, why,
-                                       std::filesystem::exists(file, ignored)
-                                           ? ""
-                                           : ": check the path (relative ones start at the configuration file's "
-                                             "folder, with --set at the current folder)"));
-      } else if (name != "data.windows") {
-        check_new(group_of(config.data, name), where, file);
-      }
-    }
-  };
-  if (!config.data.client_files.empty()) return;  // patterns: only the rank that owns a client opens its files
-  check("data.train", config.data.train);
-  check("data.validation", config.data.validation);
-  check("data.test", config.data.test);
-  check("data.windows", config.data.windows);
-  throw_if_any(mistakes);
-}
-
-void check_client_files(const Config& config, const Origins& origins) {
-  std::vector<std::string> mistakes;
-  const auto check = [&](const std::string& name, const std::string& pattern) {
-    std::string first;  // why
-    std::int64_t missing = 0;
-    for (std::int64_t c = 0; c < config.data.clients; ++c) {
-      const std::string why = unreadable(expand_client(pattern, c));
-      if (!why.empty() && missing++ == 0) first = why;
-    }
-    if (missing == 0) return;
-    const auto origin = origins.find(name);
-    mistakes.push_back(
-        fmt::format("{}{}: {} (missing for {} of data.clients = {}): check the pattern, or bring the files here",
-                    origin == origins.end() ? "" : origin->second + ": ", name, first, missing, config.data.clients));
-  };
-  if (config.data.client_files.empty()) return;
-  check("data.client_files", config.data.client_files);
-  for (const auto& [name, patterns] :
-       {std::pair("data.validation", &config.data.validation), std::pair("data.test", &config.data.test),
-        std::pair("data.windows", &config.data.windows)})
-    for (const std::string& pattern : *patterns) check(name, pattern);
-  throw_if_any(mistakes);
 }
 
 }  // namespace fedpp::config

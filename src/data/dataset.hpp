@@ -82,15 +82,6 @@ struct Plan {
 /// The first number that two lists of names give different names; none where one list continues the other.
 std::optional<std::size_t> first_other_name(const std::vector<std::string>& a, const std::vector<std::string>& b);
 
-/// Types with events in the common files that no client sees, and these events.
-struct UnseenTypes {
-  std::int64_t types = 0, events = 0;
-};
-UnseenTypes unseen_types(const Plan& plan);
-
-/// A line where there are such types; else "".
-std::string to_text(const UnseenTypes& unseen);
-
 /// Checks the options against each other, scans the common files (none with client_files) and deals the sequences.
 /// \param window T, the length of the model's clock. \throws UserError
 Plan make_plan(const config::Data& options, double window, std::uint64_t seed);

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <unordered_map>
@@ -12,23 +10,17 @@
 #include "config/date.hpp"
 #include "config/error.hpp"
 #include "config/options.hpp"
+#include "data/table_fields.hpp"
 #include "data/words.hpp"
 #include "io/csv_table.hpp"
 #include "io/event_checks.hpp"
 #include "io/suffix.hpp"
-#include "io/utf8.hpp"
 #include "io/whole_number.hpp"
 
 namespace fedpp::data {
 namespace {
 
 constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
-
-/// A time as the table has it: of a date the seconds since 1970 and their fraction, else no seconds and the number.
-struct Moment {
-  std::int64_t seconds = 0;
-  double rest = 0;
-};
 
 /// The headers that matter, each once, and which of them says what.
 struct Headers {
@@ -39,58 +31,6 @@ struct Headers {
     names.push_back(header);
     return names.size() - 1;
   }
-};
-
-/// A field that must not be empty, as text.
-std::string_view word_of(const io::CsvTable& table, std::size_t column, const std::string& header) {
-  const std::string_view text = table.text(column);
-  if (text.empty()) throw table.error(fmt::format("column '{}' is empty; fill it in, or take the row out", header));
-  if (!io::is_utf8(text))
-    throw table.error(fmt::format("column '{}' is not UTF-8 text; save the table in this encoding", header));
-  return text;
-}
-
-std::optional<double> number_of(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  double value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-/// Reads times that are all numbers or all dates: the first one decides.
-class TimeReader {
- public:
-  Moment read(const io::CsvTable& table, std::size_t column, const std::string& header) {
-    const std::string_view text = word_of(table, column, header);
-    const auto refuse = [&](const char* why) { throw table.error(fmt::format("{} '{}' {}", header, text, why)); };
-    const auto date = config::parse_date(text);
-    const auto number = date ? std::nullopt : number_of(text);
-    if (!date && !number)
-      refuse("is neither a number nor a date that exists; write it like 12.5, 2019-03-01 or 2019-03-01T06:30:00");
-    if (number && !std::isfinite(*number)) refuse("is not finite; repair or take out the row");
-    if (!dates_) {
-      dates_ = date.has_value();
-      offsets_ = date && date->offset;
-    }
-    if (*dates_ && number) refuse("is a number, but the times before are dates; write all of them alike");
-    if (!*dates_ && date) refuse("is a date, but the times before are numbers; write all of them alike");
-    if (number) return {0, *number};
-    if (date->offset != offsets_)
-      refuse(offsets_ ? "has no distance from UTC as the times before have (Z, +01:00); give it to all, or to none"
-                      : "has a distance from UTC, and the times before have none; give it to all, or to none");
-    first_ = std::min(first_, date->second);
-    return {date->second.time_since_epoch().count(), 1e-9 * date->nanoseconds};
-  }
-
-  bool dates() const { return dates_.value_or(false); }
-  /// The midnight before the earliest date that was read.
-  std::chrono::sys_seconds first_midnight() const { return std::chrono::floor<std::chrono::days>(first_); }
-
- private:
-  std::optional<bool> dates_;
-  bool offsets_ = false;
-  std::chrono::sys_seconds first_ = std::chrono::sys_seconds::max();
 };
 
 struct Observation {

@@ -6,6 +6,7 @@
 
 #include "config/counted.hpp"
 #include "config/version.hpp"
+#include "data/seen_types.hpp"
 #include "data/summary.hpp"
 #include "gpu/dense.hpp"
 #include "gpu/runtime.hpp"

@@ -9,7 +9,7 @@
 #include "evaluation/next_event.hpp"
 #include "federation/progress.hpp"
 #include "federation/session.hpp"
-#include "model/prediction.hpp"
+#include "model/latent_posterior.hpp"
 
 namespace fedpp::federation {
 

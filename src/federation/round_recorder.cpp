@@ -22,6 +22,18 @@ RunState::Gain gain_on_constant_rate(const model::Client& client, double elbo) {
   return {elbo - (events > 0 ? events * (std::log(events / exposure) - 1) : 0), events};
 }
 
+/// Collective. A line for each client that was left out, on rank 0.
+std::vector<std::string> left_out_of(Session& session, const RoundOutcome& outcome) {
+  std::vector<ClientLine> mine;
+  for (const auto& r : outcome.left_out)
+    mine.emplace_back(r.client,
+                      fmt::format("client {} left out of round {}: {}{}", r.client, outcome.round + 1, r.reason,
+                                  session.hostile(r.client) ? " (a hostile client of [attack])"
+                                  : r.remedy.empty()        ? ""
+                                                            : ": " + r.remedy));
+  return lines_by_client(session.world(), mine);
+}
+
 }  // namespace
 
 std::vector<std::string> lines_by_client(mpi::Communicator& world, const std::vector<ClientLine>& mine) {
@@ -55,14 +67,7 @@ void RoundRecorder::record(const RoundOutcome& outcome) {
   const double elbo = session_.exact_total(elbos, "metrics");
   const double elbo_gain = session_.exact_total(gains, "metrics") / session_.exact_total(events, "metrics");
   jitter = world.max(jitter, "metrics");
-  std::vector<ClientLine> mine;
-  for (const auto& r : outcome.left_out)
-    mine.emplace_back(r.client,
-                      fmt::format("client {} left out of round {}: {}{}", r.client, outcome.round + 1, r.reason,
-                                  session_.hostile(r.client) ? " (a hostile client of [attack])"
-                                  : r.remedy.empty()         ? ""
-                                                             : ": " + r.remedy));
-  const auto left_out = lines_by_client(world, mine);
+  const auto left_out = left_out_of(session_, outcome);
   const auto all_lambdas = lambdas_of(outcome);
   const auto bytes = static_cast<std::int64_t>(world.ledger().end_round());
   const double seconds = world.max(seconds_since_last_round(), "metrics");

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "evaluation/trivial_models.hpp"
+#include "federation/rescaled_increments.hpp"
 #include "federation/strategies/strategy.hpp"
 #include "gpu/runtime.hpp"
 #include "mpi/turns.hpp"
@@ -13,68 +14,6 @@
 namespace fedpp::federation {
 
 namespace {
-
-/// Compensator between consecutive test events of each stream: with a history the quadrature breaks at events.
-std::vector<double> increments_by_stream(const data::Realisation& held_out, const model::RealisationPrediction& p,
-                                         data::Random& random) {
-  const std::size_t n = held_out.events.size(), q = held_out.nodes.size();
-  std::vector<double> all;
-  std::size_t node = 0;
-  for (std::size_t first = 0, last; first < n; first = last) {
-    const int stream = held_out.event_history[first].stream;
-    last = first;
-    while (last < n && held_out.event_history[last].stream == stream) ++last;
-    while (node < q && held_out.node_history[node].stream < stream) ++node;
-    std::vector<double> cells(last - first + 1, 0.0);
-    data::Interval span{held_out.events[first], held_out.events[last - 1]};
-    std::size_t cell = 0;
-    for (; node < q && held_out.node_history[node].stream == stream; ++node) {
-      const double t = held_out.nodes[node];
-      while (cell < last - first && t > held_out.events[first + cell]) ++cell;
-      cells[cell] += held_out.node_weights[node] * p.expected_intensity[n + node];
-      span = {std::min(span.start, t), std::max(span.end, t)};
-    }
-    const auto part =
-        evaluation::rescaled_increments({std::span(held_out.events).subspan(first, last - first),
-                                         std::span(held_out.multiplicities).subspan(first, last - first), cells, span},
-                                        random);
-    all.insert(all.end(), part.begin(), part.end());
-  }
-  return all;
-}
-
-/// Compensator between consecutive test events, from the cumulative sums of the held-out quadrature read between its
-/// nodes by linear interpolation.
-std::vector<double> increments_of(const data::Realisation& held_out, const model::RealisationPrediction& p,
-                                  data::Random& random) {
-  const std::size_t n = held_out.events.size(), q = held_out.nodes.size();
-  if (!held_out.streams.empty()) return increments_by_stream(held_out, p, random);
-  std::vector<double> at{held_out.span.start}, cumulative{0.0};
-  double total = 0;
-  for (std::size_t j = 0; j < q; ++j) {
-    const double mass = held_out.node_weights[j] * p.expected_intensity[n + j];
-    at.push_back(held_out.nodes[j]);
-    cumulative.push_back(total + 0.5 * mass);
-    total += mass;
-  }
-  at.push_back(held_out.span.end);
-  cumulative.push_back(total);
-  const auto compensator = [&](double t) {
-    const auto upper = std::upper_bound(at.begin(), at.end(), t);
-    const std::size_t k = std::clamp<std::size_t>(static_cast<std::size_t>(upper - at.begin()), 1, at.size() - 1);
-    const double width = at[k] - at[k - 1];
-    return cumulative[k - 1] + (width > 0 ? (t - at[k - 1]) / width : 0.0) * (cumulative[k] - cumulative[k - 1]);
-  };
-  std::vector<double> cells;
-  double before = 0;
-  for (const double t : held_out.events) {
-    const double now = compensator(t);
-    cells.push_back(std::max(now - before, 0.0));
-    before = now;
-  }
-  cells.push_back(std::max(total - before, 0.0));
-  return evaluation::rescaled_increments({held_out.events, held_out.multiplicities, cells, held_out.span}, random);
-}
 
 /// A client as it predicts, and where.
 struct Scored {
@@ -102,6 +41,70 @@ void predict_each(const std::vector<Scored>& clients, const model::Priors& theta
     }
   }
   for (std::size_t k = 0; k < clients.size(); ++k) use(k, all[k].empty() ? nullptr : &all[k][0]);
+}
+
+/// What a rank knows of its clients' test windows, client after client.
+struct OwnScores {
+  std::vector<double> sums;         ///< headline, plug-in, events, whether it is unscored
+  std::vector<double> calibration;  ///< Kolmogorov-Smirnov distance, of how many increments
+  std::vector<std::int64_t> uniforms = std::vector<std::int64_t>(kCalibrationBins);  ///< TestResult's, of these clients
+};
+
+/// A client's, in turn. \param prediction nullptr where its predictions fail
+void add_scores(OwnScores& own, const Session& session, const Scored& client,
+                const std::vector<model::RealisationPrediction>* prediction) {
+  if (prediction == nullptr) {
+    own.sums.insert(own.sums.end(), {0, 0, 0, 1});
+    own.calibration.insert(own.calibration.end(), {std::nan(""), 0});
+    return;
+  }
+  evaluation::Score score;
+  std::vector<double> increments;
+  data::Random random(session.seed(), data::Purpose::kDeRounding, client.client.id);
+  for (std::size_t i = 0; i < client.held_out->size(); ++i) {
+    const auto& held_out = (*client.held_out)[i];
+    score += score_of(session.protocol(), held_out, (*prediction)[i]);
+    if (held_out.events.empty()) continue;
+    const auto part = increments_of(held_out, (*prediction)[i], random);
+    increments.insert(increments.end(), part.begin(), part.end());
+  }
+  own.sums.insert(own.sums.end(), {score.headline, score.plug_in, score.events, 0});
+  own.calibration.insert(own.calibration.end(), {evaluation::ks_distance_from_exponential(increments),
+                                                 static_cast<double>(increments.size())});
+  for (const double x : increments)
+    ++own.uniforms[std::min(static_cast<int>(-std::expm1(-x) * kCalibrationBins), kCalibrationBins - 1)];
+}
+
+/// This rank's clients, in blocks of as many as the work space has room for, at least one.
+OwnScores score_own_clients(Session& session, const model::Priors& theta, Progress& progress) {
+  const auto options = prediction_options(session.config(), static_cast<int>(session.config().evaluation.samples),
+                                          static_cast<int>(session.config().evaluation.e_steps));
+  const double room = gpu::workspace_mb(options.workspace_mb);
+  OwnScores own;
+  std::vector<Scored> block;
+  std::deque<std::vector<data::Realisation>> windows;  // theirs
+  double used = 0;
+  const auto score_block = [&] {
+    if (block.empty()) return;
+    predict_each(block, theta, options, [&](std::size_t k, const std::vector<model::RealisationPrediction>* p) {
+      add_scores(own, session, block[k], p);
+    });
+    progress.step(block.size());
+    block.clear();
+    windows.clear();
+    used = 0;
+  };
+  for (auto& client : session.owned()) {
+    auto scored = scoring_client(session, client, data::kTest);
+    auto held_out = data::held_out_realisations(client.data, session.rules(), data::kTest);
+    const double mb = 1e-6 * model::prediction_bytes({&scored, {&held_out}}, options);
+    if (used + mb > room) score_block();
+    windows.push_back(std::move(held_out));
+    block.push_back({std::move(scored), &windows.back()});
+    used += mb;
+  }
+  score_block();
+  return own;
 }
 
 }  // namespace
@@ -164,72 +167,23 @@ std::vector<evaluation::Score> validation_scores(Session& session, ValidationWin
 }
 
 TestResult test_scores(Session& session, const model::Priors& theta, const std::string& what, Progress& progress) {
-  std::vector<double> sums, calibration;
-  TestResult result;
-  result.uniforms.assign(kCalibrationBins, 0);
-  const auto options = prediction_options(session.config(), static_cast<int>(session.config().evaluation.samples),
-                                          static_cast<int>(session.config().evaluation.e_steps));
-  const auto score_client = [&](std::int64_t id, const std::vector<data::Realisation>& held_out,
-                                const std::vector<model::RealisationPrediction>* prediction) {
-    if (prediction == nullptr) {
-      sums.insert(sums.end(), {0, 0, 0, 1});
-      calibration.insert(calibration.end(), {std::nan(""), 0});
-      return;
-    }
-    evaluation::Score score;
-    std::vector<double> increments;
-    data::Random random(session.seed(), data::Purpose::kDeRounding, id);
-    for (std::size_t i = 0; i < held_out.size(); ++i) {
-      score += score_of(session.protocol(), held_out[i], (*prediction)[i]);
-      if (held_out[i].events.empty()) continue;
-      const auto part = increments_of(held_out[i], (*prediction)[i], random);
-      increments.insert(increments.end(), part.begin(), part.end());
-    }
-    sums.insert(sums.end(), {score.headline, score.plug_in, score.events, 0});
-    calibration.insert(calibration.end(),
-                       {evaluation::ks_distance_from_exponential(increments), static_cast<double>(increments.size())});
-    for (const double x : increments)
-      ++result.uniforms[std::min(static_cast<int>(-std::expm1(-x) * kCalibrationBins), kCalibrationBins - 1)];
-  };
   progress.pass(what, session.owned().size());
-  mpi::together(session.world(), [&] {
-    const double room = gpu::workspace_mb(options.workspace_mb);
-    std::vector<Scored> block;                           // as many clients as the work space has room for, at least one
-    std::deque<std::vector<data::Realisation>> windows;  // theirs
-    double used = 0;
-    const auto score_block = [&] {
-      if (block.empty()) return;
-      predict_each(block, theta, options, [&](std::size_t k, const std::vector<model::RealisationPrediction>* p) {
-        score_client(block[k].client.id, *block[k].held_out, p);
-      });
-      progress.step(block.size());
-      block.clear();
-      windows.clear();
-      used = 0;
-    };
-    for (auto& client : session.owned()) {
-      auto scored = scoring_client(session, client, data::kTest);
-      auto held_out = data::held_out_realisations(client.data, session.rules(), data::kTest);
-      const double mb = 1e-6 * model::prediction_bytes({&scored, {&held_out}}, options);
-      if (used + mb > room) score_block();
-      windows.push_back(std::move(held_out));
-      block.push_back({std::move(scored), &windows.back()});
-      used += mb;
-    }
-    score_block();
-  });
-  const auto all = session.share(sums, 4, "scores");
+  OwnScores own;
+  mpi::together(session.world(), [&] { own = score_own_clients(session, theta, progress); });
+  TestResult result;
+  const auto all = session.share(own.sums, 4, "scores");
   for (std::int64_t c = 0; c < session.clients(); ++c) {
     result.headline.push_back(all[4 * c]);
     result.plug_in.push_back(all[4 * c + 1]);
     result.events.push_back(all[4 * c + 2]);
     if (all[4 * c + 3] > 0) result.unscored.push_back(c);
   }
-  const auto distances = session.share(calibration, 2, "scores");
+  const auto distances = session.share(own.calibration, 2, "scores");
   for (std::int64_t c = 0; c < session.clients(); ++c) {
     result.ks.push_back(distances[2 * c]);
     result.increments.push_back(static_cast<std::int64_t>(distances[2 * c + 1]));
   }
+  result.uniforms = std::move(own.uniforms);
   session.world().allreduce(std::span<std::int64_t>(result.uniforms), mpi::Op::sum, "scores");
   return result;
 }

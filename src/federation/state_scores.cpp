@@ -23,24 +23,16 @@ evaluation::Score total_of(const Session& session, const TestResult& result) {
   return total;
 }
 
-/// Collective. All of `score_states` but what it says about the other state.
-Scores score_state(Session& session, const RunState& state, KeptState wanted, Progress& progress) {
-  const SelectedState selected(session, state, wanted);
-  const TestResult result = test_scores(session, selected.theta(), "scores", progress);
+/// What tables call the model of this run.
+std::string name_of_model(const Session& session, const RunState& state) {
   const auto mode = session.config().federation.mode;
-  const bool local = mode == config::Mode::kLocal;
-  const std::string ours = mode == config::Mode::kFederated ? "fedpp"
-                           : !local                         ? std::string(config::word(mode))
-                           : state.prior_from.empty()       ? "local only"
-                                                            : "adapted";
-  evaluation::ScoreTable table{session.protocol(), session.config().data.time_unit, {model_scores(ours, result)}};
-  table.shared = session.plan().shared();
-  if (session.config().evaluation.trivial_models)
-    for (auto& model : trivial_models(session, progress)) table.models.push_back(std::move(model));
+  if (mode == config::Mode::kFederated) return "fedpp";
+  if (mode != config::Mode::kLocal) return std::string(config::word(mode));
+  return state.prior_from.empty() ? "local only" : "adapted";
+}
 
-  evaluation::leave_out(table, result.unscored);
-
-  Scores scores;
+/// The scores of all models; under an attack those of the honest clients first.
+void add_table(Scores& scores, const Session& session, const evaluation::ScoreTable& table) {
   if (session.hostile().empty()) {
     scores.table = evaluation::to_text(table);
   } else {
@@ -55,8 +47,9 @@ Scores score_state(Session& session, const RunState& state, KeptState wanted, Pr
     scores.json["honest"]["hostile_clients"] = session.hostile();
   }
   scores.json["scores"] = evaluation::to_json(table);
-  scores.json["test_data"] = test_data(session);
-  scores.unscored = result.unscored;
+}
+
+void tell_what_is_not_scored(Scores& scores, const Session& session, const TestResult& result) {
   if (!result.unscored.empty()) {
     scores.json["unscored_clients"] = result.unscored;
     scores.table += fmt::format(
@@ -66,9 +59,10 @@ Scores score_state(Session& session, const RunState& state, KeptState wanted, Pr
   if (result.unscored.empty() && !(total_of(session, result).events > 0))
     scores.table +=
         "\nNo test window holds an event, so there is nothing to score: the data end before, or see what was left out.";
-  scores.json["state"] = config::word(selected.which());
-  scores.json["scored_round"] = selected.which() == KeptState::kBest ? state.stopping.best_round + 1 : state.next_round;
-  scores.uniforms = result.uniforms;
+}
+
+/// Kolmogorov-Smirnov distances: of all increments from their counts in bins, and of each client.
+nlohmann::json calibration_of(const TestResult& result) {
   nlohmann::json clients = nlohmann::json::array();
   for (std::size_t c = 0; c < result.ks.size(); ++c)
     clients.push_back({{"client", c}, {"ks", result.ks[c]}, {"increments", result.increments[c]}});
@@ -80,7 +74,30 @@ Scores score_state(Session& session, const RunState& state, KeptState wanted, Pr
     ks = std::max(
         ks, std::abs(static_cast<double>(below) / static_cast<double>(increments) - (b + 1.0) / kCalibrationBins));
   }
-  scores.json["calibration"] = {{"ks", ks}, {"increments", increments}, {"clients", clients}};
+  return {{"ks", ks}, {"increments", increments}, {"clients", clients}};
+}
+
+/// Collective. All of `score_states` but what it says about the other state.
+Scores score_state(Session& session, const RunState& state, KeptState wanted, Progress& progress) {
+  const SelectedState selected(session, state, wanted);
+  const TestResult result = test_scores(session, selected.theta(), "scores", progress);
+  const std::string ours = name_of_model(session, state);
+  evaluation::ScoreTable table{session.protocol(), session.config().data.time_unit, {model_scores(ours, result)}};
+  table.shared = session.plan().shared();
+  if (session.config().evaluation.trivial_models)
+    for (auto& model : trivial_models(session, progress)) table.models.push_back(std::move(model));
+
+  evaluation::leave_out(table, result.unscored);
+
+  Scores scores;
+  add_table(scores, session, table);
+  scores.json["test_data"] = test_data(session);
+  scores.unscored = result.unscored;
+  tell_what_is_not_scored(scores, session, result);
+  scores.json["state"] = config::word(selected.which());
+  scores.json["scored_round"] = selected.which() == KeptState::kBest ? state.stopping.best_round + 1 : state.next_round;
+  scores.uniforms = result.uniforms;
+  scores.json["calibration"] = calibration_of(result);
 
   if (session.config().evaluation.next_event) {
     const auto gaps = next_event_errors(session, selected.theta(), ours, progress);

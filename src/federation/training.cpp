@@ -109,6 +109,28 @@ std::string describe_changes(const CheckpointHeader& header, const config::Confi
   return text;
 }
 
+void record_start(Progress& progress, const Session& session, const RunState& state) {
+  const auto& config = session.config();
+  progress.record({{"event", "start"},
+                   {"version", version()},
+                   {"git", git_revision()},
+                   {"where", whereabouts()},
+                   {"ranks", session.world().size()},
+                   {"clients", session.clients()},
+                   {"rounds", config.federation.rounds},
+                   {"done", state.next_round},
+                   {"time_unit", config.data.time_unit}});
+}
+
+/// What the numbers of the rounds' lines are.
+void explain_rounds(Progress& progress, const config::Config& config) {
+  progress.line("ELBO: nats per training event above a constant rate, of all clients that took part");
+  if (config.federation.validate_every > 0)
+    progress.line(
+        "validation: nats per validation event, to rank rounds by; it does not compare with the test score, "
+        "which is of other events");
+}
+
 /// Collective; rank 0 knows who was left out.
 bool nothing_accepted(const RunState& state, mpi::Communicator& world) {
   const auto none = [](const nlohmann::json& round) {
@@ -166,22 +188,9 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
     if (const auto text = describe_changes(*header, config); !text.empty()) progress.line(text);
   if (!folder.locked())
     progress.line("this file system has no locks: nothing keeps a second run out of " + config.output.directory);
-  progress.record({{"event", "start"},
-                   {"version", version()},
-                   {"git", git_revision()},
-                   {"where", whereabouts()},
-                   {"ranks", world.size()},
-                   {"clients", session.clients()},
-                   {"rounds", config.federation.rounds},
-                   {"done", state.next_round},
-                   {"time_unit", config.data.time_unit}});
+  record_start(progress, session, state);
   if (const auto text = beyond_window(session); !text.empty()) progress.line(text);
-
-  progress.line("ELBO: nats per training event above a constant rate, of all clients that took part");
-  if (config.federation.validate_every > 0)
-    progress.line(
-        "validation: nats per validation event, to rank rounds by; it does not compare with the test score, "
-        "which is of other events");
+  explain_rounds(progress, config);
 
   // 3. The rounds.
   if (!run_rounds(session, state, progress, phases)) {

@@ -1,21 +1,14 @@
 // What a LatentPosterior holds, for the files that read it.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <vector>
 
 #include "model/client_batch.hpp"
-#include "model/prediction.hpp"
+#include "model/latent_posterior.hpp"
+#include "model/level_uncertainty.hpp"
 
 namespace fedpp::model {
-
-/// What the uncertainty of phi = (nu, log m) adds to bands: v gives way to it, v = v_free - direction phi, so that
-/// d log lambda/d phi = (1 - sigma) ((1, 0) - V'direction) + (0, 1).
-struct LevelUncertainty {
-  std::array<gpu::Array<double>, 2> direction;    ///< [vector] Sigma_v times the information that v shares with phi
-  std::vector<std::array<double, 3>> covariance;  ///< [clients] of phi, v integrated out: nu nu, nu log m, log m log m
-};
 
 struct LatentPosterior::Fitted {
   gpu::Exec exec;
@@ -35,8 +28,7 @@ struct PointsRead {
   gpu::Fields fields;
 };
 
-/// Other points of the clients of `trained`, from the posterior that it holds.
-PointsRead read_points(const gpu::Exec& exec, const ClientBatch& trained, const std::vector<ClientPoints>& points,
-                       const std::vector<WeightPosterior>& weights, const PredictionOptions& options);
+/// Other points of the clients of `fitted`, from the posterior that it holds.
+PointsRead read_points(const LatentPosterior::Fitted& fitted, const std::vector<ClientPoints>& points);
 
 }  // namespace fedpp::model

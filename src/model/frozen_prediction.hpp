@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/client_batch.hpp"
-#include "model/prediction.hpp"
+#include "model/latent_posterior.hpp"
 
 namespace fedpp::model {
 

@@ -34,6 +34,7 @@ class Normals {
 
 /// gpu::Draws' table on the host.
 struct Table {
+  std::vector<int> first_row;  ///< of each point
   std::vector<int> sample;
   std::vector<gpu::Index> vector;
   std::vector<double> v, unexplained, offset_shift, rate_shift;
@@ -61,33 +62,24 @@ LevelUncertainty known_level(const ClientBatch& trained) {
   return {{none, none}, {{0, 0, 0}}};
 }
 
-}  // namespace
-
-std::vector<std::vector<double>> LatentPosterior::drawn(const std::vector<data::Realisation>& points,
-                                                        const DrawsWanted& wanted) const {
-  const auto& fitted = *fitted_;
-  assert(fitted.clients.size() == 1 && fitted.options.bands && wanted.first.size() == points.size());
-  const auto& trained = *fitted.trained;
+/// The draws that are wanted at the points of the only client, each once.
+Table table_of(const LatentPosterior::Fitted& fitted, const LevelUncertainty& level, const DrawsWanted& wanted) {
   const Client& client = *fitted.clients.front();
-  const int samples = fitted.options.samples;
-  const LevelUncertainty level = fitted.level ? *fitted.level : known_level(trained);
   const auto& [nn, nm, mm] = level.covariance.front();
   const double offset_sd = std::sqrt(nn), shared = offset_sd > 0 ? nm / offset_sd : 0;
   const double rate_sd = std::sqrt(std::max(mm - shared * shared, 0.0));
   const Normals normals(wanted.seed, client.id);
-
   Table table;
-  std::vector<int> first_row;
   std::size_t vector = 0, square = 0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
+  for (std::size_t i = 0; i < wanted.first.size(); ++i) {
     const std::size_t m = client.inducing[i].times.size();
     std::map<std::int64_t, int> rows;  // where those that begin with a draw are
     for (const std::int64_t first : wanted.first[i]) {
       const auto [known, is_new] = rows.emplace(first, static_cast<int>(table.sample.size()));
-      first_row.push_back(known->second);
+      table.first_row.push_back(known->second);
       for (std::int64_t draw = first; is_new && draw < first + wanted.count; ++draw) {
         const auto of_client = normals.pair(draw, kOfTheClient, 0);
-        table.sample.push_back(static_cast<int>(draw % samples));
+        table.sample.push_back(static_cast<int>(draw % fitted.options.samples));
         table.offset_shift.push_back(offset_sd * of_client.first);
         table.rate_shift.push_back(shared * of_client.first + rate_sd * of_client.second);
         append_v(normals, draw, static_cast<std::uint32_t>(i), std::span(fitted.v_mean).subspan(vector, m),
@@ -97,11 +89,13 @@ std::vector<std::vector<double>> LatentPosterior::drawn(const std::vector<data::
     vector += m;
     square += m * m;
   }
+  return table;
+}
 
-  const auto [batch, fields] = read_points(fitted.exec, trained, {{&client, &points}}, fitted.weights, fitted.options);
+gpu::Draws on_device(const Table& table, const LevelUncertainty& level, int count) {
   gpu::Draws draws;
-  draws.count = wanted.count;
-  draws.first_row = gpu::to_device<int>("first_row", first_row);
+  draws.count = count;
+  draws.first_row = gpu::to_device<int>("first_row", table.first_row);
   draws.sample = gpu::to_device<int>("draw_sample", table.sample);
   draws.vector = gpu::to_device<gpu::Index>("draw_vector", table.vector);
   draws.v = gpu::to_device<double>("draw_v", table.v);
@@ -110,7 +104,19 @@ std::vector<std::vector<double>> LatentPosterior::drawn(const std::vector<data::
   draws.rate_shift = gpu::to_device<double>("draw_rate", table.rate_shift);
   draws.offset_direction = level.direction[0];
   draws.rate_direction = level.direction[1];
-  const gpu::Array<double> intensity("drawn_intensity", first_row.size() * wanted.count);
+  return draws;
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> LatentPosterior::drawn(const std::vector<data::Realisation>& points,
+                                                        const DrawsWanted& wanted) const {
+  const auto& fitted = *fitted_;
+  assert(fitted.clients.size() == 1 && fitted.options.bands && wanted.first.size() == points.size());
+  const LevelUncertainty level = fitted.level ? *fitted.level : known_level(*fitted.trained);
+  const gpu::Draws draws = on_device(table_of(fitted, level, wanted), level, wanted.count);
+  const auto [batch, fields] = read_points(fitted, {{fitted.clients.front(), &points}});
+  const gpu::Array<double> intensity("drawn_intensity", draws.first_row.size() * wanted.count);
   gpu::drawn_intensity(fitted.exec, batch.batch(), fields, draws, intensity);
   fitted.exec.fence();
   std::vector<double> all;
@@ -118,7 +124,7 @@ std::vector<std::vector<double>> LatentPosterior::drawn(const std::vector<data::
   if (!std::all_of(all.begin(), all.end(), [](double x) { return std::isfinite(x); }))
     throw PredictionError(fmt::format(
         "client {}: a drawn intensity is not finite; the posterior of the weights is beyond what numbers hold",
-        client.id));
+        fitted.clients.front()->id));
   std::vector<std::vector<double>> result;
   auto at = all.begin();
   for (const auto& first : wanted.first) {

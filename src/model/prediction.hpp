@@ -1,84 +1,12 @@
-// Prediction from a client's own posterior (spec 1.8): E-steps on its training data that do not alter its state, then
-// the latent function's moments at any points, per sample of the weights.
+// Prediction for many clients from their own posteriors (model/latent_posterior.hpp), in blocks of clients; and
+// quantiles of what is predicted.
 #pragma once
 
-#include <memory>
 #include <vector>
 
-#include "config/error.hpp"
-#include "model/priors.hpp"
+#include "model/latent_posterior.hpp"
 
 namespace fedpp::model {
-
-/// Predictions of a realisation's points: events first, then nodes, as in data::Realisation.
-struct RealisationPrediction {
-  std::vector<double> expected_log_intensity;  ///< [N+Q] E[log lambda], mean over samples of the weights
-  std::vector<double> expected_intensity;      ///< [N+Q] E[lambda]
-  std::vector<double> mean, variance;          ///< [S][N+Q] of f given m and nu, per sample
-  std::vector<double> level_variance;          ///< [S][N+Q] that nu and log m add to log lambda's; empty without bands
-  double rate = 0;                             ///< m
-};
-
-/// A client whose weights are so far out that no prediction is a number: K(z,z) has no Cholesky factor, or the
-/// intensity is not finite.
-struct PredictionError : UserError {
-  using UserError::UserError;
-};
-
-struct PredictionOptions {
-  config::Model model;
-  int samples = 8;   ///< of the weights
-  int e_steps = 20;  ///< E-steps before the prediction
-  double workspace_mb = 0;
-  std::uint64_t seed = 0;
-  /// For intensity_quantile: nu gets the prior N(0, 2^2) in the E-steps, and (v, nu, log m) the expected information of
-  /// the training points at the posterior mean as precision, beside their priors: sum omega lambda g g', g the gradient
-  /// of log lambda, (1 - sigma) (V, 1) and 1. The variational covariance counts what the augmentation makes up as if it
-  /// had been observed, twice the information at f = 0 (validation/synthetic, with the bands' coverage).
-  bool bands = false;
-};
-
-/// Whether a client's E-steps are on averages over the samples of the weights (gpu::averages_pay): by its own sizes, so
-/// that its bits do not depend on who shares its block.
-bool on_averages(const Client& client, const PredictionOptions& options);
-
-/// Draws by number: the same for a client and seed wherever they are read.
-struct DrawsWanted {
-  std::uint64_t seed = 0;
-  int count = 1;                                 ///< at each point, consecutive numbers
-  std::vector<std::vector<std::int64_t>> first;  ///< [realisation][point] the first of them
-};
-
-/// The latent posteriors of some clients, brought up to date on their training points and then read at any number of
-/// sets of points. Clients that never took part predict with the prior's weights.
-class LatentPosterior {
- public:
-  /// The clients must outlive this; their fields together must fit into memory (predict() cuts them into blocks).
-  /// `averaged`: on_averages() of each of them.
-  /// \throws PredictionError, as at()
-  LatentPosterior(std::vector<const Client*> clients, const Priors& priors, const PredictionOptions& options,
-                  bool averaged);
-  ~LatentPosterior();
-  LatentPosterior(LatentPosterior&&) noexcept;
-
-  /// Result [client][realisation] at points [client], one entry per realisation each.
-  std::vector<std::vector<RealisationPrediction>> at(
-      const std::vector<const std::vector<data::Realisation>*>& points) const;
-
-  /// Joint draws of lambda from the posterior of the only client, with PredictionOptions::bands: at one point their
-  /// distribution is that of intensity_quantile(), and a draw is the same function at all points of a realisation, with
-  /// one (nu, log m) and one sample of the weights for the client. What the inducing points leave open about f is taken
-  /// to vary alike at all points: it does near each other, and far from each other counts then vary too much rather
-  /// than too little (theory 1.8).
-  /// \param points one entry per realisation \param wanted which draws are read there
-  /// \return [realisation][point][wanted.count] \throws PredictionError
-  std::vector<std::vector<double>> drawn(const std::vector<data::Realisation>& points, const DrawsWanted& wanted) const;
-
-  struct Fitted;
-
- private:
-  std::unique_ptr<Fitted> fitted_;
-};
 
 /// One client's request: its posterior is brought up to date on its training points and read at each set of points.
 struct PredictionRequest {

@@ -8,6 +8,7 @@
 #include "model/embeddings.hpp"
 #include "model/frozen_prediction.hpp"
 #include "model/mixing.hpp"
+#include "model/prediction.hpp"
 
 namespace {
 using namespace fedpp;

@@ -1,0 +1,55 @@
+#include "data/table_fields.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "config/date.hpp"
+#include "io/utf8.hpp"
+
+namespace fedpp::data {
+namespace {
+
+std::optional<double> number_of(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::string_view word_of(const io::CsvTable& table, std::size_t column, const std::string& header) {
+  const std::string_view text = table.text(column);
+  if (text.empty()) throw table.error(fmt::format("column '{}' is empty; fill it in, or take the row out", header));
+  if (!io::is_utf8(text))
+    throw table.error(fmt::format("column '{}' is not UTF-8 text; save the table in this encoding", header));
+  return text;
+}
+
+Moment TimeReader::read(const io::CsvTable& table, std::size_t column, const std::string& header) {
+  const std::string_view text = word_of(table, column, header);
+  const auto refuse = [&](const char* why) { throw table.error(fmt::format("{} '{}' {}", header, text, why)); };
+  const auto date = config::parse_date(text);
+  const auto number = date ? std::nullopt : number_of(text);
+  if (!date && !number)
+    refuse("is neither a number nor a date that exists; write it like 12.5, 2019-03-01 or 2019-03-01T06:30:00");
+  if (number && !std::isfinite(*number)) refuse("is not finite; repair or take out the row");
+  if (!dates_) {
+    dates_ = date.has_value();
+    offsets_ = date && date->offset;
+  }
+  if (*dates_ && number) refuse("is a number, but the times before are dates; write all of them alike");
+  if (!*dates_ && date) refuse("is a date, but the times before are numbers; write all of them alike");
+  if (number) return {0, *number};
+  if (date->offset != offsets_)
+    refuse(offsets_ ? "has no distance from UTC as the times before have (Z, +01:00); give it to all, or to none"
+                    : "has a distance from UTC, and the times before have none; give it to all, or to none");
+  first_ = std::min(first_, date->second);
+  return {date->second.time_since_epoch().count(), 1e-9 * date->nanoseconds};
+}
+
+}  // namespace fedpp::data

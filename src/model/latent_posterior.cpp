@@ -1,0 +1,98 @@
+#include "model/latent_posterior.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "gpu/averages.hpp"
+#include "gpu/kernels.hpp"
+#include "model/draw_keys.hpp"
+#include "model/fitted_posterior.hpp"
+#include "model/local_update.hpp"
+
+namespace fedpp::model {
+
+namespace {
+
+/// The training points under samples of the weights.
+void read_training_points(const gpu::Exec& exec, const ClientBatch& trained, std::uint64_t seed) {
+  const auto& b = trained.batch();
+  const auto& f = trained.fields();
+  gpu::draw_weights(exec, b, f, {seed, kPredictionRound, 0, 0});
+  gpu::embed(exec, b, f, trained.encoder());
+  gpu::factorise(exec, b, f);
+  gpu::features(exec, b, f);
+}
+
+/// E-steps; with bands under nu's prior, and returns what nu and m add to them.
+std::optional<LevelUncertainty> fit_latent_posterior(const gpu::Exec& exec, const ClientBatch& trained, int clients,
+                                                     const PredictionOptions& options, bool averaged) {
+  const auto& b = trained.batch();
+  const auto& f = trained.fields();
+  const bool bands = options.bands && options.e_steps > 0;
+  if (bands) {
+    exec.fence();
+    start_under_offset_prior(trained, clients, options.samples);
+  }
+  const double offset_precision = bands ? 1 / (kOffsetSd * kOffsetSd) : 0;
+  (averaged ? averaged_e_steps : e_steps)(exec, b, f, options.e_steps, offset_precision);
+  if (bands && averaged) gpu::moments(exec, b, f);  // of every sample
+  exec.fence();
+  if (!bands) return std::nullopt;
+  return widen_to_expected_information(exec, trained, clients, options.samples);
+}
+
+void require_factorisations(const LatentPosterior::Fitted& fitted) {
+  const auto& trained = *fitted.trained;
+  const int samples = fitted.options.samples;
+  std::vector<int> info;
+  gpu::to_host(trained.fields().info, info);
+  for (int k = 0; k < static_cast<int>(fitted.clients.size()); ++k)
+    for (int i = trained.realisation_begin(k); i < trained.realisation_begin(k + 1); ++i)
+      for (int sample = 0; sample < samples; ++sample)
+        if (info[static_cast<std::size_t>(i) * samples + sample] != 0)
+          throw PredictionError(fmt::format(
+              "client {}, realisation {}, sample {}: the Cholesky factorisation of K(z,z) fails at prediction even "
+              "with a relative jitter of {:g}",
+              fitted.clients[k]->id, i - trained.realisation_begin(k), sample, gpu::kJitterLimit));
+}
+
+}  // namespace
+
+bool on_averages(const Client& client, const PredictionOptions& options) {
+  gpu::Index averages = 0, v = 0;
+  for (const auto& extent : extents_of({&client, &client.training})) {
+    averages += gpu::average_doubles(extent);
+    v += static_cast<gpu::Index>(options.samples) * extent.inducing * extent.columns;
+  }
+  return gpu::averages_pay(options.samples, options.e_steps, averages, v);
+}
+
+LatentPosterior::LatentPosterior(std::vector<const Client*> clients, const Priors& priors,
+                                 const PredictionOptions& options, bool averaged)
+    : fitted_(std::make_unique<Fitted>()) {
+  auto& fitted = *fitted_;
+  fitted.options = options;
+  fitted.clients = std::move(clients);
+  std::vector<ClientPoints> training;
+  for (const Client* client : fitted.clients) {
+    training.push_back({client, &client->training});
+    fitted.weights.push_back(client->state.started ? client->state.weights : priors.of(client->id));
+  }
+  const auto& trained =
+      fitted.trained.emplace(training, fitted.weights, options.samples, options.model.jitter, false, false);
+  const auto& f = trained.fields();
+  read_training_points(fitted.exec, trained, options.seed);
+  fitted.level = fit_latent_posterior(fitted.exec, trained, static_cast<int>(fitted.clients.size()), options, averaged);
+  if (options.bands) {
+    gpu::to_host(f.v_mean, fitted.v_mean);
+    gpu::to_host(f.v_factor, fitted.v_factor);
+  }
+  require_factorisations(fitted);
+  gpu::to_host(f.rate, fitted.rates);
+}
+
+LatentPosterior::~LatentPosterior() = default;
+LatentPosterior::LatentPosterior(LatentPosterior&&) noexcept = default;
+
+}  // namespace fedpp::model

@@ -1,0 +1,81 @@
+"""What the program says of itself, and of a command line that it cannot use."""
+import unittest
+
+from commands import NO_START, Case
+
+
+class Help(Case):
+    def test_help_names_every_command_with_examples(self):
+        text = self.succeeds("--help", env=NO_START)
+        for command in ["train", "evaluate", "predict", "adapt", "compare", "import", "info", "simulate", "probe", "config"]:
+            self.assertIn(f"\n  {command} ", text)
+            own = self.succeeds(command, "--help", env=NO_START)
+            self.assertIn("Example", own)
+            self.assertIn(f"fedpp {command}", own)
+
+    def test_version_names_revision_and_libraries(self):
+        text = self.succeeds("--version", env=NO_START)
+        for word in ["fedpp 0.", "git ", "Kokkos ", "HDF5 "]:
+            self.assertIn(word, text)
+
+
+class Usage(Case):
+    def test_no_command(self):
+        self.assertIn("no command given", self.refuses())
+
+    def test_misspelt_command_gets_a_suggestion(self):
+        self.assertIn("unknown command 'trian': did you mean 'train'?", self.refuses("trian", "run.toml"))
+
+    def test_unknown_command_lists_all(self):
+        self.assertIn("there are train, evaluate", self.refuses("xyzzyx"))
+
+    def test_unknown_option(self):
+        self.assertIn("--bogus (see fedpp train --help)", self.refuses("train", "run.toml", "--bogus"))
+
+    def test_missing_argument(self):
+        self.assertIn("CONFIG is required", self.refuses("train"))
+        self.assertIn("--out is required", self.refuses("probe", "case.h5"))
+
+    def test_empty_file_names(self):
+        for command in [["train", "run.toml"], ["evaluate", "out"], ["predict", "out"], ["import", "a.csv"],
+                        ["simulate", "hawkes"]]:
+            self.assertIn("--out: ", self.refuses(*command, "--out", "", env=NO_START))
+            self.assertEqual(list(self.folder.iterdir()), [])
+        self.assertIn("--windows: ", self.refuses("import", "a.csv", "--out", "a.h5", "--windows", ""))
+
+    def test_futures_need_one_end(self):
+        self.assertIn("either --until or --horizon", self.refuses("predict", "out", "--futures", "3", env=NO_START))
+        self.assertIn("either --until or --horizon",
+                      self.refuses("predict", "out", "--futures", "3", "--until", "1", "--horizon", "2", env=NO_START))
+        self.assertIn("give it as well", self.refuses("predict", "out", "--horizon", "2", env=NO_START))
+        self.assertIn("give it as well", self.refuses("predict", "out", "--seed", "2", env=NO_START))
+        self.assertIn("--horizon -1", self.refuses("predict", "out", "--futures", "3", "--horizon", "-1", env=NO_START))
+        self.assertIn("--futures 0: must be at least 1", self.refuses("predict", "out", "--futures", "0", env=NO_START))
+        self.assertIn("--futures 0: must", self.refuses("predict", "out", "--futures", "0", "--horizon", "2", env=NO_START))
+        self.assertIn("--futures -3", self.refuses("predict", "out", "--futures", "-3", "--until", "1", env=NO_START))
+
+    def test_checkpoint_needs_resume(self):
+        self.assertIn("--resume", self.refuses("train", "run.toml", "--checkpoint", "x.h5"))
+
+
+class Config(Case):
+    def test_defaults_read_back_unchanged(self):
+        """But for what they leave to other keys."""
+        defaults = self.succeeds("config", env=NO_START)
+        self.write("run.toml", defaults.replace("train = []", 'train = ["/data/a.csv"]'))
+        again = self.succeeds("config", "run.toml", env=NO_START)
+        settled = defaults
+        for key, word in [("realisation", "per-sequence"), ("clock", "elapsed"), ("split_at", "halfway"), ("divergence", "kl")]:
+            settled = settled.replace(f'\n{key} = "auto"', f'\n{key} = "{word}"')
+        self.assertEqual(again.replace('train = ["/data/a.csv"]', "train = []"), settled)
+
+    def test_shows_overrides(self):
+        self.write("run.toml", '[data]\ntrain = ["a.csv"]\n')
+        text = self.succeeds("config", "run.toml", "--set", "federation.rounds=7", "--set", "model.encoder=rbf")
+        self.assertIn("\nrounds = 7\n", text)
+        self.assertIn('\nencoder = "rbf"\n', text)
+        self.assertIn(f'train = ["{self.folder.resolve()}/a.csv"]', text)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
