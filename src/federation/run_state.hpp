@@ -20,7 +20,7 @@ namespace fedpp::federation {
 
 /// Layout of the arrays in a checkpoint (docs/file-formats.md). Additions that older versions may pass over raise the
 /// first only; where a reader must know more, both rise.
-inline constexpr std::int64_t kCheckpointLayout = 4, kCheckpointOldestReader = 1;
+inline constexpr std::int64_t kCheckpointLayout = 5, kCheckpointOldestReader = 1;
 
 struct RunState {
   std::int64_t next_round = 0;
