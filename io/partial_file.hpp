@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,8 +12,8 @@
 namespace fedpp::io {
 
 /// Two programs may make the same file at once: each has a partial file of its own, the last to commit wins, and none
-/// touches another's. Deleted when it is destroyed without commit(); a program that is killed leaves it behind, and
-/// nobody can tell that from one that is being written (docs/file-formats.md). Errors name `path`.
+/// touches another's. Deleted when it is destroyed without commit(). What ends a program without its knowing leaves it
+/// behind, and nobody can tell that from one that is being written (docs/file-formats.md). Errors name `path`.
 class PartialFile {
  public:
   /// A new, empty file beside `path`: PATH.NUMBER.partial, the first number from the process's own on that nobody has
@@ -20,7 +21,7 @@ class PartialFile {
   explicit PartialFile(const std::string& path);
   /// The one that another process made under this number. That process commits or deletes it.
   PartialFile(const std::string& path, std::int64_t number) : path_(path), number_(number) {}
-  PartialFile(PartialFile&& other) noexcept;
+  PartialFile(PartialFile&&) noexcept = default;
   PartialFile& operator=(PartialFile&&) = delete;
   ~PartialFile();
 
@@ -33,10 +34,15 @@ class PartialFile {
   void commit();
 
  private:
+  void disown();
+
   std::string path_;
   std::int64_t number_;
-  bool owned_ = false;
+  std::unique_ptr<const std::string> owned_;  ///< its name, where a signal finds it; null for another process's
 };
+
+/// From now on SIGINT, SIGTERM and SIGHUP, where they end the program, delete its partial files first.
+void delete_partial_files_when_killed();
 
 /// Whose partial file has this name, or had it in versions whose partial files bore no number; nothing for other names.
 std::optional<std::string> path_of_partial(std::string_view partial_path);

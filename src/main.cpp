@@ -5,6 +5,7 @@
 #include "commands/command_line.hpp"
 #include "config/error.hpp"
 #include "io/error.hpp"
+#include "io/partial_file.hpp"
 #include "mpi/environment.hpp"
 #include "mpi/launcher.hpp"
 
@@ -34,6 +35,7 @@ int fail_together(const char* text, int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace fedpp;
   mpi::set_memory_remedy(kMemoryRemedy);
+  io::delete_partial_files_when_killed();
   try {
     // 1. What is asked for. Neither MPI nor Kokkos is running yet, so help and checks work on login nodes.
     const commands::Action action = commands::read_command_line(argc, argv);

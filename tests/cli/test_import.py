@@ -141,6 +141,17 @@ class Import(Case):
             self.assertEqual((self.folder / "x.h5").read_bytes(), last)
         self.assertEqual(list(self.folder.glob("*.partial")), held)  # of the one that was killed, for a person to delete
 
+    def test_ctrl_c_leaves_nothing(self):
+        self.write("long.csv", "sequence,time\n" + "".join(f"{s},{t}\n" for s in range(300) for t in range(1000)))
+        for end in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
+            command = subprocess.Popen([FEDPP, "import", "long.csv", "--out", "x.h5"], cwd=self.folder, stdout=subprocess.DEVNULL)
+            self.addCleanup(command.kill)
+            while not list(self.folder.glob("*.partial")) and command.poll() is None:
+                time.sleep(0.001)
+            command.send_signal(end)
+            self.assertEqual(command.wait(timeout=60), -end)
+            self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["long.csv"])
+
     def test_missing_file(self):
         self.assertIn("none.csv", self.refuses("import", "none.csv", "--out", "a.h5"))
 
