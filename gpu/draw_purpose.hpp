@@ -2,6 +2,8 @@
 // uses meet. Other keys than the seed: src/model/draw_keys.hpp.
 #pragma once
 
+#include <cassert>
+
 #include "gpu/philox.hpp"
 
 namespace fedpp::gpu {
@@ -23,6 +25,7 @@ enum class DrawPurpose : std::uint32_t {
 /// The 128 random bits of a purpose at (x, y, z) and at `rest`, which has 28 bits.
 KOKKOS_INLINE_FUNCTION constexpr Philox::Counter random_bits(std::uint64_t seed, DrawPurpose purpose, std::uint32_t x,
                                                              std::uint32_t y, std::uint32_t z, std::uint32_t rest = 0) {
+  assert((rest >> 28) == 0);
   return Philox::block({{x, y, z, (static_cast<std::uint32_t>(purpose) << 28) | rest}}, Philox::key(seed));
 }
 

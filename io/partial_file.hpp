@@ -2,18 +2,19 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "io/error.hpp"
+#include "io/unfinished.hpp"
 
 namespace fedpp::io {
 
 /// Two programs may make the same file at once: each has a partial file of its own, the last to commit wins, and none
-/// touches another's. Deleted when it is destroyed without commit(). What ends a program without its knowing leaves it
-/// behind, and nobody can tell that from one that is being written (docs/file-formats.md). Errors name `path`.
+/// touches another's. Deleted when it is destroyed without commit(), and by a signal that ends the program
+/// (io/unfinished.hpp). What ends it without its knowing leaves it behind, and nobody can tell that from one that is
+/// being written (docs/file-formats.md). Errors name `path`.
 class PartialFile {
  public:
   /// A new, empty file beside `path`: PATH.NUMBER.partial, the first number from the process's own on that nobody has
@@ -34,15 +35,10 @@ class PartialFile {
   void commit();
 
  private:
-  void disown();
-
   std::string path_;
   std::int64_t number_;
-  std::unique_ptr<const std::string> owned_;  ///< its name, where a signal finds it; null for another process's
+  std::optional<Unfinished> owned_;  ///< until it is committed; nothing for another process's
 };
-
-/// From now on SIGINT, SIGTERM and SIGHUP, where they end the program, delete its partial files first.
-void delete_partial_files_when_killed();
 
 /// Whose partial file has this name, or had it in versions whose partial files bore no number; nothing for other names.
 std::optional<std::string> path_of_partial(std::string_view partial_path);

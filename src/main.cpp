@@ -1,11 +1,12 @@
 // fedpp: read the command line, do what it says, and let no failure leave with exit code 0.
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
 #include "commands/command_line.hpp"
 #include "config/error.hpp"
 #include "io/error.hpp"
-#include "io/partial_file.hpp"
+#include "io/unfinished.hpp"
 #include "mpi/environment.hpp"
 #include "mpi/launcher.hpp"
 
@@ -35,7 +36,8 @@ int fail_together(const char* text, int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace fedpp;
   mpi::set_memory_remedy(kMemoryRemedy);
-  io::delete_partial_files_when_killed();
+  io::delete_unfinished_when_killed();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error with a name
   try {
     // 1. What is asked for. Neither MPI nor Kokkos is running yet, so help and checks work on login nodes.
     const commands::Action action = commands::read_command_line(argc, argv);

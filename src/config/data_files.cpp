@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -34,10 +35,6 @@ std::string place_of(const Origins& origins, const std::string& name) {
 }
 
 }  // namespace
-
-std::string_view list_group(const Data& data, std::string_view key) {
-  return data.protocol == Protocol::kChronological ? "data" : key;
-}
 
 void check_data_files(const Config& config, const Origins& origins) {
   std::vector<std::string> mistakes;

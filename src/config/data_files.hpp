@@ -1,8 +1,6 @@
 // Whether the files that a configuration names are there. What the names demand of each other is config/validate.hpp's.
 #pragma once
 
-#include <string_view>
-
 #include "config/options.hpp"
 #include "config/validate.hpp"
 
@@ -14,9 +12,5 @@ void check_data_files(const Config& config, const Origins& origins = {});
 
 /// The same of every client's own files, where data.client_files names them: for a machine that holds all of them.
 void check_client_files(const Config& config, const Origins& origins = {});
-
-/// A file may be named once among lists of one group, or its events would count twice: 'chronological' joins all lists,
-/// the other protocols may validate on and score what another list holds.
-std::string_view list_group(const Data& data, std::string_view key);
 
 }  // namespace fedpp::config

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "config/client_pattern.hpp"
-#include "config/data_files.hpp"
 #include "config/date.hpp"
 #include "config/error.hpp"
 #include "config/keys.hpp"
@@ -212,6 +211,10 @@ void check_evaluation(Checker& check, const Data& data, const Evaluation& evalua
 }
 
 }  // namespace
+
+std::string_view list_group(const Data& data, std::string_view key) {
+  return data.protocol == Protocol::kChronological ? "data" : key;
+}
 
 void throw_if_any(const std::vector<std::string>& mistakes) {
   if (!mistakes.empty()) throw UserError(fmt::format("{}", fmt::join(mistakes, "\n")));

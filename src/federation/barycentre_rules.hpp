@@ -2,27 +2,40 @@
 // over the uploads, and sigma comes from the mean of their spreads.
 #pragma once
 
+#include <cassert>
 #include <cmath>
 
 #include "config/words.hpp"
 
 namespace fedpp::federation {
 
-using config::Divergence;
-
 /// Whether a rule's spread is one around a point, in the end around mu. mmd begins with kl's barycentre.
-inline bool is_centred(Divergence rule) { return rule == Divergence::kKl || rule == Divergence::kMmd; }
+inline bool is_centred(config::Divergence rule) {
+  return rule == config::Divergence::kKl || rule == config::Divergence::kMmd;
+}
 
 /// delta^2 + (r - centre)^2 (kl), delta (w2), delta^2 (fedavg). kl's mean around another centre is larger than around
 /// mu by (mu - centre)^2.
-inline double spread_of(Divergence rule, double r, double delta, double centre) {
-  if (rule == Divergence::kW2) return delta;
-  if (!is_centred(rule)) return delta * delta;
+inline double spread_of(config::Divergence rule, double r, double delta, double centre) {
   const double deviation = r - centre;
-  return delta * delta + deviation * deviation;
+  switch (rule) {
+    case config::Divergence::kAuto:
+      break;
+    case config::Divergence::kW2:
+      return delta;
+    case config::Divergence::kFedavg:
+      return delta * delta;
+    case config::Divergence::kKl:
+    case config::Divergence::kMmd:
+      return delta * delta + deviation * deviation;
+  }
+  assert(!"config::settle() has said which");
+  return 0;
 }
 
 /// sigma from the spreads' mean.
-inline double sd_of(Divergence rule, double spread) { return rule == Divergence::kW2 ? spread : std::sqrt(spread); }
+inline double sd_of(config::Divergence rule, double spread) {
+  return rule == config::Divergence::kW2 ? spread : std::sqrt(spread);
+}
 
 }  // namespace fedpp::federation

@@ -50,7 +50,7 @@ struct OwnScores {
   std::vector<std::int64_t> uniforms = std::vector<std::int64_t>(kCalibrationBins);  ///< TestResult's, of these clients
 };
 
-/// A client's, in turn. \param prediction nullptr where its predictions fail
+/// Appends the scores of one client. \param prediction nullptr where it could not be predicted
 void add_scores(OwnScores& own, const Session& session, const Scored& client,
                 const std::vector<model::RealisationPrediction>* prediction) {
   if (prediction == nullptr) {

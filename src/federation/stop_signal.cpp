@@ -8,10 +8,11 @@ namespace fedpp::federation {
 namespace {
 
 std::atomic<int> received{0};
+std::atomic<void (*)(int)> at_once{SIG_DFL};  // what SIGINT did before
 
 void on_signal(int signal) {
   received = signal;
-  if (signal == SIGINT) std::signal(SIGINT, SIG_DFL);  // who presses Ctrl-C twice does not want to wait
+  if (signal == SIGINT) std::signal(SIGINT, at_once);  // who presses Ctrl-C twice does not want to wait
 }
 
 }  // namespace
@@ -19,7 +20,9 @@ void on_signal(int signal) {
 void watch_for_signals() {
   std::signal(SIGUSR1, on_signal);
   std::signal(SIGTERM, on_signal);
-  if (std::signal(SIGINT, on_signal) == SIG_IGN) std::signal(SIGINT, SIG_IGN);
+  const auto before = std::signal(SIGINT, on_signal);
+  if (before == SIG_IGN) std::signal(SIGINT, SIG_IGN);
+  if (before != on_signal) at_once = before;
 }
 
 int stop_signal() { return received.load(); }

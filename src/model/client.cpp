@@ -68,10 +68,10 @@ Client make_client(std::int64_t id, const Embedding& embedding, std::vector<data
 
 namespace {
 
-/// Of the weights (stream 0) and of the gaps in start_lengthscale() (1, 2).
-double normal(std::uint64_t seed, int index, std::uint32_t stream) {
+/// Of the weights (series 0) and of the gaps in start_lengthscale() (1, 2). The last bits keep results as they were.
+double normal(std::uint64_t seed, int index, std::uint32_t series) {
   return gpu::Philox::normals(gpu::random_bits(seed, gpu::DrawPurpose::kInitial, static_cast<std::uint32_t>(index), 0,
-                                               stream, 0x0FFFFFFFu))
+                                               series, 0x0FFFFFFFu))
       .first;
 }
 
@@ -119,7 +119,7 @@ double start_lengthscale(const config::Model& model, const Embedding& embedding,
     // A stream of log-normal gaps; a pair is two points behind its tokens, half the stream apart.
     data::Stream stream;
     const auto& gaps = embedding.inputs.gaps();
-    const auto gap = [&](int j, std::uint32_t stream) { return std::exp(gaps.mean + gaps.sd * normal(0, j, stream)); };
+    const auto gap = [&](int j, std::uint32_t series) { return std::exp(gaps.mean + gaps.sd * normal(0, j, series)); };
     double t = 0;
     for (int j = 0; j < 2 * kPairs && (j < 20 || t < window); ++j) {
       t += gap(j, 1);

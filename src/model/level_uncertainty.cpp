@@ -68,7 +68,7 @@ struct ExpectedInformation {
   std::array<std::vector<double>, 2> response;    ///< that v shares with nu and log m, as q(v)'s update takes it
 };
 
-/// \param fields without a trend; the moments are those of the mean
+/// \param fields whose projections are those that the E-steps left, with the trend
 ExpectedInformation expected_information(const ClientBatch& trained, const gpu::Fields& fields, int clients,
                                          int samples) {
   std::vector<double> projection, rate, offset, node_weight;

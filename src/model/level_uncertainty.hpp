@@ -28,7 +28,7 @@ struct LevelUncertainty {
 LevelUncertainty widen_to_expected_information(const gpu::Exec& exec, const ClientBatch& trained, int clients,
                                                int samples);
 
-/// V'direction at a batch's points, laid out as gpu::Fields::projection.
+/// V'direction at a batch's points, laid out as gpu::Fields::projection. Overwrites the moments in `fields`.
 std::array<std::vector<double>, 2> along_directions(const gpu::Exec& exec, const gpu::Batch& batch,
                                                     const gpu::Fields& fields, const LevelUncertainty& level);
 

@@ -9,6 +9,13 @@ import unittest
 from commands import EVENTS, FEDPP, NO_START, Case
 
 
+def is_filled(path):
+    try:
+        return path.stat().st_size > 0
+    except FileNotFoundError:
+        return False
+
+
 class Import(Case):
     def test_csv_gzip_and_json_lines_give_the_same_file(self):
         self.write("a.csv", EVENTS)
@@ -126,13 +133,11 @@ class Import(Case):
             self.succeeds("import", f"{name}.csv", "--out", f"{name}.h5")
         short, long = ((self.folder / name).read_bytes() for name in ["a.h5", "long.h5"])
         for end, code, last in [(signal.SIGCONT, 0, long), (signal.SIGKILL, -signal.SIGKILL, short)]:
-            other = subprocess.Popen([FEDPP, "import", "long.csv", "--out", "x.h5"], cwd=self.folder, stdout=subprocess.DEVNULL)
-            self.addCleanup(other.kill)
-            while not list(self.folder.glob("x.h5.*.partial")) and other.poll() is None:
-                time.sleep(0.001)
+            other = self.begin_writing()
             other.send_signal(signal.SIGSTOP)
             os.waitid(os.P_PID, other.pid, os.WSTOPPED | os.WNOWAIT)
             held = list(self.folder.glob("x.h5.*.partial"))
+            self.assertTrue(held)
             self.succeeds("import", "a.csv", "--out", "x.h5")
             self.assertEqual((self.folder / "x.h5").read_bytes(), short)
             self.assertEqual(list(self.folder.glob("x.h5.*.partial")), held)
@@ -141,16 +146,28 @@ class Import(Case):
             self.assertEqual((self.folder / "x.h5").read_bytes(), last)
         self.assertEqual(list(self.folder.glob("*.partial")), held)  # of the one that was killed, for a person to delete
 
-    def test_ctrl_c_leaves_nothing(self):
+    def begin_writing(self, **options):
+        """An import of long.csv that has begun to fill its partial file; the trial before it stays empty."""
+        command = subprocess.Popen([FEDPP, "import", "long.csv", "--out", "x.h5"], cwd=self.folder, stdout=subprocess.DEVNULL, **options)
+        self.addCleanup(command.kill)
+        while command.poll() is None and not any(map(is_filled, self.folder.glob("x.h5.*.partial"))):
+            time.sleep(0.001)
+        return command
+
+    def test_signals_that_end_it_leave_nothing(self):
         self.write("long.csv", "sequence,time\n" + "".join(f"{s},{t}\n" for s in range(300) for t in range(1000)))
         for end in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
-            command = subprocess.Popen([FEDPP, "import", "long.csv", "--out", "x.h5"], cwd=self.folder, stdout=subprocess.DEVNULL)
-            self.addCleanup(command.kill)
-            while not list(self.folder.glob("*.partial")) and command.poll() is None:
-                time.sleep(0.001)
+            command = self.begin_writing(preexec_fn=lambda: signal.signal(end, signal.SIG_DFL))
             command.send_signal(end)
             self.assertEqual(command.wait(timeout=60), -end)
             self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["long.csv"])
+
+    def test_a_signal_that_it_was_started_to_ignore(self):
+        self.write("long.csv", "sequence,time\n" + "".join(f"{s},{t}\n" for s in range(300) for t in range(1000)))
+        command = self.begin_writing(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        command.send_signal(signal.SIGHUP)
+        self.assertEqual(command.wait(timeout=60), 0)
+        self.assertTrue((self.folder / "x.h5").is_file())
 
     def test_missing_file(self):
         self.assertIn("none.csv", self.refuses("import", "none.csv", "--out", "a.h5"))
