@@ -1,6 +1,7 @@
 """Event files as fedpp import and fedpp info read them."""
 import gzip
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -168,6 +169,14 @@ class Import(Case):
         command.send_signal(signal.SIGHUP)
         self.assertEqual(command.wait(timeout=60), 0)
         self.assertTrue((self.folder / "x.h5").is_file())
+
+    def test_a_file_that_may_not_grow_is_an_error_with_its_name(self):
+        self.write("long.csv", "sequence,time\n" + "".join(f"{s},{t}\n" for s in range(300) for t in range(1000)))
+        result = subprocess.run([FEDPP, "import", "long.csv", "--out", "x.h5"], cwd=self.folder, capture_output=True, text=True,
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)))
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("x.h5: /time: cannot write: file write failed: File too large", result.stderr)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["long.csv"])
 
     def test_missing_file(self):
         self.assertIn("none.csv", self.refuses("import", "none.csv", "--out", "a.h5"))
