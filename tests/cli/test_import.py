@@ -173,9 +173,9 @@ class Import(Case):
     def test_a_file_that_may_not_grow_is_an_error_with_its_name(self):
         self.write("long.csv", "sequence,time\n" + "".join(f"{s},{t}\n" for s in range(300) for t in range(1000)))
         result = subprocess.run([FEDPP, "import", "long.csv", "--out", "x.h5"], cwd=self.folder, capture_output=True, text=True,
-                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)))
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, 5_000)))
         self.assertEqual(result.returncode, 2, result.stderr)
-        self.assertIn("x.h5: /time: cannot write: file write failed: File too large", result.stderr)
+        self.assertRegex(result.stderr, "x.h5: .*File too large")
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["long.csv"])
 
     def test_missing_file(self):
