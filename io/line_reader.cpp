@@ -121,6 +121,13 @@ Error LineReader::error(const std::string& what) const {
   return Error(fmt::format("{}:{}: {}", path_, line_number_, what));
 }
 
+void LineReader::check_encoding(std::string_view first_line) const {
+  if (first_line.starts_with("\xFF\xFE") || first_line.starts_with("\xFE\xFF"))
+    throw error("is text in UTF-16; write it in UTF-8: iconv -f UTF-16 -t UTF-8");
+  if (first_line.find('\r') < first_line.size() - 1 && first_line.find('"') == first_line.npos)
+    throw error("lines end with CR alone; write them with LF: tr '\\r' '\\n'");
+}
+
 bool LineReader::refill() {
   if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
@@ -154,7 +161,7 @@ bool LineReader::next(std::string_view& line) {
       line = {buffer_.data() + begin_, end_ - begin_};
       begin_ = end_;
     }
-    ++line_number_;
+    if (++line_number_ == 1) check_encoding(line);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     if (line_number_ == 1 && line.substr(0, 3) == "\xEF\xBB\xBF") line.remove_prefix(3);
     return true;

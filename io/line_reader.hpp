@@ -11,7 +11,8 @@
 namespace fedpp::io {
 
 /// Reads lines of any length in bounded memory. A line ends with LF or CR LF; the last one may lack it. A UTF-8
-/// byte-order mark in front is skipped. Gzip is recognised by its first two bytes (several members are legal); a
+/// byte-order mark in front is skipped. Text in UTF-16 and files whose lines end with CR alone throw, with the remedy.
+/// Gzip is recognised by its first two bytes (several members are legal); a
 /// truncated or corrupt one throws.
 class LineReader {
  public:
@@ -29,6 +30,7 @@ class LineReader {
   Error error(const std::string& what) const;
 
  private:
+  void check_encoding(std::string_view first_line) const;
   bool refill();
   class Bytes;
   std::string path_;

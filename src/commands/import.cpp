@@ -206,7 +206,7 @@ int import(ImportOptions options) {
   }
   writer.close();
   fmt::print("{}: {}, {}{}\n{}", options.out, config::counted(writer.sequences(), "sequence"),
-             config::counted(writer.events(), "event"), notes.outside(), notes.timeless() + notes.repeated());
+             config::counted(writer.events(), "event"), notes.outside(), notes.lines());
   return kSuccess;
 }
 

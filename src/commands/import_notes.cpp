@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 
 #include "data/intervals.hpp"
 
@@ -17,10 +19,21 @@ std::int64_t count_outside(const std::vector<double>& times, const std::vector<i
   return std::count_if(times.begin(), times.end(), [&](double time) { return !data::holds(observed, time); });
 }
 
+/// Whether a number is a date of a century or two, as 20190301 is.
+bool is_compact_date(double time) {
+  if (!(time >= 18000101 && time <= 22001231) || time != std::floor(time)) return false;
+  const auto number = static_cast<unsigned>(time);
+  return std::chrono::year_month_day(std::chrono::year(static_cast<int>(number / 10000)),
+                                     std::chrono::month(number / 100 % 100), std::chrono::day(number % 100))
+      .ok();
+}
+
 }  // namespace
 
 void ImportNotes::add(const std::string& where, const io::SequenceRecord& sequence,
                       const std::vector<io::Window>& windows) {
+  events_ += static_cast<std::int64_t>(sequence.times.size());
+  compact_dates_ += std::count_if(sequence.times.begin(), sequence.times.end(), is_compact_date);
   if (!windows.empty())
     outside_ += count_outside(sequence.times, windows);
   else if (io::is_timeless(sequence) && timeless_++ == 0)
@@ -32,6 +45,14 @@ void ImportNotes::add(const std::string& where, const io::SequenceRecord& sequen
 
 std::string ImportNotes::outside() const {
   return outside_ > 0 ? fmt::format("; {} of them outside the windows, which training leaves out", outside_) : "";
+}
+
+std::string ImportNotes::lines() const { return timeless() + repeated() + compact_dates(); }
+
+std::string ImportNotes::compact_dates() const {
+  if (events_ < 2 || compact_dates_ < events_) return "";
+  return "every time looks like a date that is written as one number, as 20190301 is, and was read as that number; write "
+         "dates as 2019-03-01, and import the table with --columns\n";
 }
 
 std::string ImportNotes::timeless() const {

@@ -1,4 +1,4 @@
-// What 'fedpp import' says of events that it stores and training will not use.
+// What 'fedpp import' says of events that it stores and training will not use, or not as they were meant.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,16 @@ class ImportNotes {
 
   /// "" or how many events lie outside the windows, to follow the numbers of sequences and events.
   std::string outside() const;
-  /// "" or a line about sequences in which no time passes.
-  std::string timeless() const;
-  /// "" or a line about events that repeat an earlier one.
+  /// "" or lines about sequences in which no time passes, events that repeat an earlier one, dates read as numbers.
+  std::string lines() const;
+  /// Of these the one about events that repeat an earlier one.
   std::string repeated() const;
 
  private:
-  std::int64_t outside_ = 0, timeless_ = 0, repeated_ = 0;
+  std::string timeless() const;
+  std::string compact_dates() const;
+
+  std::int64_t events_ = 0, compact_dates_ = 0, outside_ = 0, timeless_ = 0, repeated_ = 0;
   std::string first_timeless_, first_repeated_;
 };
 

@@ -23,8 +23,14 @@ std::string configuration_of(const std::string& out, const io::SequenceNames& na
 }  // namespace
 
 data::EventColumns parse_columns(const std::vector<std::string>& texts) {
+  std::vector<std::string> pairs;  // a header may have commas, at which the command line was cut
+  for (const std::string& text : texts)
+    if (text.find('=') == text.npos && !pairs.empty())
+      pairs.back() += "," + text;
+    else
+      pairs.push_back(text);
   data::EventColumns columns;
-  for (const std::string& text : texts) {
+  for (const std::string& text : pairs) {
     const std::size_t equals = text.find('=');
     const std::string role = text.substr(0, equals);
     const std::string header = equals == std::string::npos ? "" : text.substr(equals + 1);
@@ -57,8 +63,7 @@ void import_table(const TableImport& import) {
   fmt::print("{}: {}{}, {}{}\n{}Lines for the configuration:\n\n{}", import.out,
              clients > 0 ? config::counted(clients, "client") + ", " : "",
              config::counted(writer.sequences(), "sequence"), config::counted(writer.events(), "event"),
-             notes.outside(), notes.timeless() + notes.repeated(),
-             configuration_of(import.out, table.names, import.axis.unit));
+             notes.outside(), notes.lines(), configuration_of(import.out, table.names, import.axis.unit));
 }
 
 }  // namespace fedpp::commands

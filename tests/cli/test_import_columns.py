@@ -74,6 +74,17 @@ class ImportColumns(Case):
         self.assertNotIn("surgery", info)  # its number is kept
         self.assertIn("--like", self.refuses("import", "visits.csv", *self.COLUMNS, "--like", "visits.h5", "--out", "b.h5"))
 
+    def test_a_header_with_commas(self):
+        self.write("a.csv", 'patient,"when, local"\n' + "".join(f"p,{t}\n" for t in range(12)))
+        self.assertIn("1 sequence, 12 events", self.succeeds("import", "a.csv", "--columns", "sequence=patient,time=when, local", "--out", "a.h5"))
+
+    def test_dates_that_were_read_as_numbers_are_told(self):
+        remark = "every time looks like a date that is written as one number"
+        for days, said in [(["20190228", "20190301"], True), (["20190228", "20190230"], False), (["20190228", "20190301.5"], False), (["1", "2"], False)]:
+            self.write("a.csv", "sequence,time\n" + "".join(f"0,{day}\n" for day in days))
+            for columns in [[], ["--columns", "sequence=sequence,time=time"]]:
+                self.assertEqual(remark in self.succeeds("import", "a.csv", *columns, "--out", "a.h5"), said)
+
     def test_bad_options_and_tables_leave_nothing(self):
         self.table(self.rows())
         for text in ["patient", "sequence=", "who=patient", "=patient"]:

@@ -114,6 +114,19 @@ TEST(LineReader, FilesThatCannotBeReadAreNamed) {
   expect_error(error_of([&] { lines_of(plain); }), plain + ":1: ", "not gzip data");
 }
 
+TEST(LineReader, OtherEncodingsAndLineEndsAreNamedWithTheRemedy) {
+  TemporaryFolder folder;
+  for (const std::string mark : {"\xFF\xFE", "\xFE\xFF"}) {
+    const std::string path = put(folder / "wide", mark + std::string("o\0n\0\n\0", 6));
+    expect_error(error_of([&] { lines_of(path); }), path + ":1: ", "iconv -f UTF-16 -t UTF-8");
+  }
+  for (const std::string text : {"one\rtwo\r", "one\rtwo", "a,b\r1,2\r3,4\n"}) {
+    const std::string path = put(folder / "old", text);
+    expect_error(error_of([&] { lines_of(path); }), path + ":1: ", "tr '\\r' '\\n'");
+  }
+  EXPECT_EQ(lines_of(put(folder / "quoted", "\"a\rb\",c\n1,2\n")), (Lines{"\"a\rb\",c", "1,2"}));
+}
+
 TEST(LineReader, ErrorsCarryTheLine) {
   TemporaryFolder folder;
   const std::string path = put(folder / "a", "one\ntwo\n");
