@@ -3,7 +3,7 @@
 // hardware's own prefetching meets anew each time. A device's other warps hide that by themselves.
 #pragma once
 
-#include "gpu/kokkos.hpp"
+#include "gpu/matrix.hpp"
 
 namespace fedpp::gpu {
 
@@ -17,6 +17,9 @@ struct Ahead {
   template <class T>
   KOKKOS_INLINE_FUNCTION Ahead(const T* x, Index n)
       : next(reinterpret_cast<const char*>(x)), end(reinterpret_cast<const char*>(x + n)) {}
+  /// Of a matrix without gaps.
+  template <class T>
+  KOKKOS_INLINE_FUNCTION Ahead(const Matrix<T>& x) : Ahead(x.data, x.size()) {}  // NOLINT: a matrix is memory
 };
 
 }  // namespace fedpp::gpu

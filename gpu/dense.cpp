@@ -53,122 +53,133 @@ void choose_dense(std::string_view name) {
 #if !defined(FEDPP_DEVICE_BACKEND)
 
 namespace {
-const char* text(Op op) { return op == Op::kNone ? "N" : "T"; }
-
-void product(const char* op_a, const char* op_b, int m, int n, int k, double alpha, const double* a, int lda,
-             const double* b, int ldb, double beta, double* c, int ldc) {
-  dgemm_(op_a, op_b, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
-}
-void product(const char* op_a, const char* op_b, int m, int n, int k, float alpha, const float* a, int lda,
-             const float* b, int ldb, float beta, float* c, int ldc) {
-  sgemm_(op_a, op_b, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
-}
-}  // namespace
 
 template <class T>
-void BlasDense::gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, Same<T> alpha, const T* a, int lda,
-                     const T* b, int ldb, Same<T> beta, T* c, int ldc, Ahead ahead) {
-  if (member.team_rank() == 0 && m > 0 && n > 0) {
-    const Index step = op_b == Op::kNone ? 1 : ldb, column = op_b == Op::kNone ? ldb : 1;
-    if (m > kOurRows)
-      product(text(op_a), text(op_b), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-    else if (op_a == Op::kNone)
-      host_product<T>(Part::kWhole, m, n, k, alpha, a, lda, b, step, column, beta, c, ldc, ahead);
-    else
-      host_product_transposed<T>(Part::kWhole, m, n, k, alpha, a, lda, b, step, column, beta, c, ldc);
-  }
-  member.team_barrier();
+const char* op(const Factor<T>& a) {
+  return a.transposed ? "T" : "N";
+}
+
+void vendors_product(double alpha, const Factor<double>& a, const Factor<double>& b, double beta, Matrix<double> c) {
+  dgemm_(op(a), op(b), &c.rows, &c.columns, &a.columns, &alpha, a.data, &a.stride, b.data, &b.stride, &beta, c.data,
+         &c.stride);
+}
+void vendors_product(float alpha, const Factor<float>& a, const Factor<float>& b, float beta, Matrix<float> c) {
+  sgemm_(op(a), op(b), &c.rows, &c.columns, &a.columns, &alpha, a.data, &a.stride, b.data, &b.stride, &beta, c.data,
+         &c.stride);
 }
 
 // Half of a vendor's product as panels of full products: their dsyrk and dtrmm of a few hundred rows or less run at
 // half the rate of their dgemm. Of a triangle's inverse, panels leave out what is zero.
 constexpr int kPanel = 16;
+int panel(int first, int all) { return all - first < kPanel ? all - first : kPanel; }
+
+bool ours(int rows) { return rows <= kOurRows; }
+
+}  // namespace
 
 template <class T>
-void BlasDense::lower_product(const Member& member, int m, int k, Same<T> alpha, const T* a, int lda, const T* b,
-                              int ldb, Same<T> beta, T* c, int ldc, Ahead ahead) {
+void BlasDense::product(const Member& member, Same<T> alpha, Factor<Same<T>> a, Factor<Same<T>> b, Same<T> beta,
+                        Matrix<T> c, Ahead ahead) {
+  if (member.team_rank() == 0 && c.rows > 0 && c.columns > 0) {
+    if (!ours(c.rows))
+      vendors_product(alpha, a, b, beta, c);
+    else if (!a.transposed)
+      host_product<T>(Part::kWhole, c.rows, c.columns, a.columns, alpha, a.data, a.stride, b.data, b.down(), b.right(),
+                      beta, c.data, c.stride, ahead);
+    else
+      host_product_transposed<T>(Part::kWhole, c.rows, c.columns, a.columns, alpha, a.data, a.stride, b.data, b.down(),
+                                 b.right(), beta, c.data, c.stride);
+  }
+  member.team_barrier();
+}
+
+template <class T>
+void BlasDense::lower_product(const Member& member, Same<T> alpha, Matrix<const Same<T>> a, Matrix<const Same<T>> b,
+                              Same<T> beta, Matrix<T> c, Ahead ahead) {
+  const int m = c.rows;
   if (member.team_rank() == 0 && m > 0) {
-    if (m <= kOurRows)
-      host_product<T>(Part::kLowerResult, m, m, k, alpha, a, lda, b, ldb, 1, beta, c, ldc, ahead);
+    if (ours(m))
+      host_product<T>(Part::kLowerResult, m, m, a.columns, alpha, a.data, a.stride, b.data, b.stride, 1, beta, c.data,
+                      c.stride, ahead);
     else
       for (int j = 0; j < m; j += kPanel)
-        product("N", "T", m - j, m - j < kPanel ? m - j : kPanel, k, alpha, a + j, lda, b + j, ldb, beta,
-                c + j + static_cast<Index>(j) * ldc, ldc);
+        vendors_product(alpha, a.rows_from(j, m - j), transposed(b.rows_from(j, panel(j, m))), beta,
+                        c.rows_from(j, m - j).columns_from(j, panel(j, m)));
   }
   member.team_barrier();
 }
 
 template <class T>
-void BlasDense::triangle_times(const Member& member, int m, int n, const T* l, int ldl, const T* b, int ldb, T* c,
-                               int ldc, Ahead ahead) {
-  if (member.team_rank() == 0 && m > 0 && n > 0) {
-    if (m <= kOurRows) {
-      host_product<T>(Part::kLowerTriangle, m, n, m, 1, l, ldl, b, 1, ldb, 0, c, ldc, ahead);
-    } else {
+void BlasDense::triangle_times(const Member& member, Matrix<const Same<T>> l, Matrix<const Same<T>> b, Matrix<T> c,
+                               Ahead ahead) {
+  const int m = c.rows;
+  if (member.team_rank() == 0 && m > 0 && c.columns > 0) {
+    if (ours(m))
+      host_product<T>(Part::kLowerTriangle, m, c.columns, m, 1, l.data, l.stride, b.data, 1, b.stride, 0, c.data,
+                      c.stride, ahead);
+    else
       for (int i = 0; i < m; i += kPanel) {
-        const int rows = m - i < kPanel ? m - i : kPanel;
-        product("N", "N", rows, n, i + rows, Same<T>(1), l + i, ldl, b, ldb, Same<T>(0), c + i, ldc);
+        const int rows = panel(i, m), end = i + rows;
+        vendors_product(1, l.rows_from(i, rows).columns_from(0, end), b.rows_from(0, end), 0, c.rows_from(i, rows));
       }
-    }
   }
   member.team_barrier();
 }
 
 template <class T>
-void BlasDense::transposed_triangle_times(const Member& member, int m, int n, const T* l, int ldl, const T* b, int ldb,
-                                          T* c, int ldc) {
-  if (member.team_rank() == 0 && m > 0 && n > 0) {
-    if (m <= kOurRows) {
-      host_product_transposed<T>(Part::kUpperTriangle, m, n, m, 1, l, ldl, b, 1, ldb, 0, c, ldc);
-    } else {
+void BlasDense::transposed_triangle_times(const Member& member, Matrix<const Same<T>> l, Matrix<const Same<T>> b,
+                                          Matrix<T> c) {
+  const int m = c.rows;
+  if (member.team_rank() == 0 && m > 0 && c.columns > 0) {
+    if (ours(m))
+      host_product_transposed<T>(Part::kUpperTriangle, m, c.columns, m, 1, l.data, l.stride, b.data, 1, b.stride, 0,
+                                 c.data, c.stride);
+    else
       for (int i = 0; i < m; i += kPanel) {
-        const int rows = m - i < kPanel ? m - i : kPanel;
-        product("T", "N", rows, n, m - i, Same<T>(1), l + i + static_cast<Index>(i) * ldl, ldl, b + i, ldb, Same<T>(0),
-                c + i, ldc);
+        const int rows = panel(i, m);
+        vendors_product(1, transposed(l.rows_from(i, m - i).columns_from(i, rows)), b.rows_from(i, m - i), 0,
+                        c.rows_from(i, rows));
       }
-    }
   }
   member.team_barrier();
 }
 
-#define FEDPP_PRODUCTS(T)                                                                                             \
-  template void BlasDense::gemm<T>(const Member&, Op, Op, int, int, int, T, const T*, int, const T*, int, T, T*, int, \
-                                   Ahead);                                                                            \
-  template void BlasDense::lower_product<T>(const Member&, int, int, T, const T*, int, const T*, int, T, T*, int,     \
-                                            Ahead);                                                                   \
-  template void BlasDense::triangle_times<T>(const Member&, int, int, const T*, int, const T*, int, T*, int, Ahead);  \
-  template void BlasDense::transposed_triangle_times<T>(const Member&, int, int, const T*, int, const T*, int, T*, int);
+#define FEDPP_PRODUCTS(T)                                                                                            \
+  template void BlasDense::product<T>(const Member&, T, Factor<T>, Factor<T>, T, Matrix<T>, Ahead);                  \
+  template void BlasDense::lower_product<T>(const Member&, T, Matrix<const T>, Matrix<const T>, T, Matrix<T>, Ahead); \
+  template void BlasDense::triangle_times<T>(const Member&, Matrix<const T>, Matrix<const T>, Matrix<T>, Ahead);      \
+  template void BlasDense::transposed_triangle_times<T>(const Member&, Matrix<const T>, Matrix<const T>, Matrix<T>);
 FEDPP_PRODUCTS(double)
 FEDPP_PRODUCTS(float)
 #undef FEDPP_PRODUCTS
 
-int BlasDense::potrf(const Member& member, int m, double* a, int lda) {
+int BlasDense::potrf(const Member& member, Matrix<double> a) {
   int info = 0;
   if (member.team_rank() == 0) {
-    if (m <= kOurRows) {
-      info = host_cholesky(m, a, lda);
+    if (ours(a.rows)) {
+      info = host_cholesky(a.rows, a.data, a.stride);
     } else {
-      dpotrf_("L", &m, a, &lda, &info);
+      dpotrf_("L", &a.rows, a.data, &a.stride, &info);
       // OpenBLAS lets NaN pass as a pivot, where LAPACK's own routine stops.
-      for (int j = 0; info == 0 && j < m; ++j)
-        if (!(a[j + static_cast<Index>(j) * lda] > 0)) info = j + 1;
+      for (int j = 0; info == 0 && j < a.rows; ++j)
+        if (!(a(j, j) > 0)) info = j + 1;
     }
   }
   member.team_broadcast(info, 0);
   return info;
 }
 
-void BlasDense::invert_lower(const Member& member, int m, const double* l, double* inverse) {
-  if (member.team_rank() == 0 && m <= kOurRows) {
-    host_invert_lower(m, l, inverse);
+void BlasDense::invert_lower(const Member& member, Matrix<const double> l, Matrix<double> x) {
+  const int m = x.rows;
+  if (member.team_rank() == 0 && ours(m)) {
+    host_invert_lower(m, l.data, x.data);
   } else if (member.team_rank() == 0) {
     const double one = 1;
     for (int c = 0; c < m; ++c)
-      for (int r = 0; r < m; ++r) inverse[r + static_cast<Index>(c) * m] = r == c ? 1 : 0;
+      for (int r = 0; r < m; ++r) x(r, c) = r == c ? 1 : 0;
     for (int j = 0; j < m; j += kPanel) {  // columns from j are zero above row j
-      const int rows = m - j, columns = rows < kPanel ? rows : kPanel;
-      const Index corner = j + static_cast<Index>(j) * m;
-      dtrsm_("L", "L", "N", "N", &rows, &columns, &one, l + corner, &m, inverse + corner, &m);
+      const int rows = m - j, columns = panel(j, m);
+      dtrsm_("L", "L", "N", "N", &rows, &columns, &one, l.column(j) + j, &l.stride, x.column(j) + j, &x.stride);
     }
   }
   member.team_barrier();

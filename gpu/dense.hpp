@@ -1,10 +1,9 @@
-// The seam of the dense linear algebra inside a team: one problem's tile, column-major, its own shape. Two
-// implementations with the same functions: TeamDense (any backend, gpu/team_dense.hpp) and BlasDense (hosts: our own
-// products, factors and inverses up to kMostRows rows, the vendor's BLAS and LAPACK beyond; one call per problem with
-// its own shape, so that a problem's bits do not depend on who shares its batch, spec 2.2). Every function ends with a
-// team barrier.
+// The seam of the dense linear algebra inside a team: one problem's matrices, of their own shapes. Two implementations
+// with the same functions: TeamDense (any backend, gpu/team_dense.hpp) and BlasDense (hosts: our own products, factors
+// and inverses up to kMostRows rows, the vendor's BLAS and LAPACK beyond; one call per problem with its own shape, so
+// that a problem's bits do not depend on who shares its batch, spec 2.2). Every function ends with a team barrier.
 //
-// gemm: C = alpha op(A) op(B) + beta C;  op(A): [m x k], op(B): [k x n], C: [m x n], not read where beta is 0.
+// product: C = alpha A B + beta C, A and B matrices or transposed() ones; C is not read where beta is 0.
 //
 // lower_product: lower triangle of C = alpha A B' + beta C;  A, B: [m x k]. What becomes of the upper triangle is left
 // open.
@@ -17,7 +16,8 @@
 // potrf: lower Cholesky factor in place, the upper triangle is left alone. Returns 0, or 1 + the index of the first
 // pivot that is not positive (which then stands on the diagonal), to every thread.
 //
-// invert_lower: L^-1 with zeros above the diagonal;  L: [m x m] lower, dense, its upper triangle is not read.
+// invert_lower: X = L^-1 with zeros above the diagonal;  L, X: [m x m] without gaps, L lower, its upper triangle is not
+// read.
 #pragma once
 
 #include "gpu/team_dense.hpp"
@@ -35,19 +35,19 @@ Dense dense();
 /// host_product(), host_cholesky() and the vendor's BLAS and LAPACK, called by one thread of the team.
 struct BlasDense {
   template <class T>
-  static void gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, Same<T> alpha, const T* a, int lda,
-                   const T* b, int ldb, Same<T> beta, T* c, int ldc, Ahead ahead = {});
+  static void product(const Member& member, Same<T> alpha, Factor<Same<T>> a, Factor<Same<T>> b, Same<T> beta,
+                      Matrix<T> c, Ahead ahead = {});
   template <class T>
-  static void lower_product(const Member& member, int m, int k, Same<T> alpha, const T* a, int lda, const T* b, int ldb,
-                            Same<T> beta, T* c, int ldc, Ahead ahead = {});
+  static void lower_product(const Member& member, Same<T> alpha, Matrix<const Same<T>> a, Matrix<const Same<T>> b,
+                            Same<T> beta, Matrix<T> c, Ahead ahead = {});
   template <class T>
-  static void triangle_times(const Member& member, int m, int n, const T* l, int ldl, const T* b, int ldb, T* c,
-                             int ldc, Ahead ahead = {});
+  static void triangle_times(const Member& member, Matrix<const Same<T>> l, Matrix<const Same<T>> b, Matrix<T> c,
+                             Ahead ahead = {});
   template <class T>
-  static void transposed_triangle_times(const Member& member, int m, int n, const T* l, int ldl, const T* b, int ldb,
-                                        T* c, int ldc);
-  static int potrf(const Member& member, int m, double* a, int lda);
-  static void invert_lower(const Member& member, int m, const double* l, double* inverse);
+  static void transposed_triangle_times(const Member& member, Matrix<const Same<T>> l, Matrix<const Same<T>> b,
+                                        Matrix<T> c);
+  static int potrf(const Member& member, Matrix<double> a);
+  static void invert_lower(const Member& member, Matrix<const double> l, Matrix<double> x);
 };
 #endif
 

@@ -24,38 +24,36 @@ void run(const Exec& exec, const Batch& b, const Fields& f, double jitter_limit,
         const int i = b.problem_realisation(problem);
         if (batch_only && !set_in_mini_batch(b, f, i)) return;
         const int client = b.client(i);
-        const Encoder& encoder = b.encoder(client);
         const int m = b.inducing(i);
         const int p = b.parameters(client);
         const double* w = weights_of(b, f, client, b.problem_sample(problem));
         const double variance = math::exp(w[p - 2]), lengthscale = math::exp(w[p - 1]);
-        const double* h = f.inducing_embedding.data() + b.inducing_embedding(factor);  // [D x M]
-        double* k = f.kzz.data() + b.factor_square(factor);                            // [M x M]
+        const Matrix h = hz_of(b, f.inducing_embedding, factor);
+        const Matrix k(f.kzz.data() + b.factor_square(factor), m, m);
         Scratch scratch(member, kernel_scratch(b));
-        double* l = scratch.take(kernel_scratch(b));  // [M x M]
-        rbf_block<D>(member, encoder.dimension, variance, lengthscale, m, h, m, h, k, l);
+        const Matrix l(scratch.take(kernel_scratch(b)), m, m);
+        rbf_block<D>(member, variance, lengthscale, h, h, k, l.data);
         double relative = f.base_jitter(client);
         int info = 0;
         for (;;) {
           team_for_2d(member, m, m, [=](int r, int c) {
-            const Index at = r + static_cast<Index>(c) * m;
-            if (r == c) k[at] = variance * (1 + relative);
-            l[at] = r >= c ? k[at] : 0;
+            if (r == c) k(r, r) = variance * (1 + relative);
+            l(r, c) = r >= c ? k(r, c) : 0;
           });
           member.team_barrier();
-          info = D::potrf(member, m, l, m);
+          info = D::potrf(member, l);
           const double next = relative > 0 ? relative * 10 : 1e-12;
           if (info == 0 || next > jitter_limit * (1 + 1e-12)) break;
           relative = next;
         }
         // V = L^-1 k and the adjoint's solves are products with the inverse: several times faster than solves, and no
         // less exact here (|L^-1| is at most the root of 1 / jitter).
-        D::invert_lower(member, m, l, f.inverse.data() + b.factor_square(factor));
+        D::invert_lower(member, l, Matrix(f.inverse.data() + b.factor_square(factor), m, m));
         if (member.team_rank() == 0) {
-          double smallest = l[0];
-          for (int j = 1; j < (info ? info : m); ++j) smallest = math::fmin(smallest, l[j * (m + 1)]);
+          double smallest = l(0, 0);
+          for (int j = 1; j < (info ? info : m); ++j) smallest = math::fmin(smallest, l(j, j));
           // A failure stays until the host asks: nothing is hidden, and no epoch waits for the host.
-          const double pivot = info ? l[(info - 1) * (m + 1)] : smallest * smallest;
+          const double pivot = info ? l(info - 1, info - 1) : smallest * smallest;
           if (f.info(problem) == 0) {
             f.info(problem) = info;
             f.pivot(problem) = pivot;

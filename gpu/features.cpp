@@ -21,25 +21,25 @@ KOKKOS_INLINE_FUNCTION void tile_moments(const Member& member, const Batch& b, c
   const int i = b.tile_realisation(tile);
   const int problem = b.problem(i) + sample;
   const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile);
-  const Real* v = columns<Real>(f.v, f.v_single) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
+  const Matrix v = v_of<Real>(b, f, tile, sample);
   const double* mu = f.v_mean.data() + b.vector(i);
   const double* unexplained = f.unexplained.data() + b.problem_column(problem) + first;
   const double* trend = f.trend.data() + b.problem_column(problem) + first;
   double* mean = f.projection.data() + b.problem_column(problem) + first;
   double* s = f.variance.data() + b.problem_column(problem) + first;
-  Real* fv = take<Real>(scratch, static_cast<Index>(m) * n);
-  const Real* factor = rounded<Real>(member, static_cast<Index>(m) * m, f.v_factor.data() + b.square(i), scratch);
+  const Matrix fv = take<Real>(scratch, m, n);
+  const Matrix factor = rounded<Real>(member, Matrix(f.v_factor.data() + b.square(i), m, m), scratch);
   member.team_barrier();
-  D::triangle_times(member, m, n, factor, m, v, m, fv, m, ahead);
+  D::triangle_times(member, factor, v, fv, ahead);
   team_column_sums(
       member, m, n,
       [=](int c, const double* sums) {
         mean[c] = trend[c] + sums[0];
         s[c] = unexplained[c] + sums[1];
       },
-      [=](int r, int c) { return v[r + static_cast<Index>(c) * m] * mu[r]; },
+      [=](int r, int c) { return v(r, c) * mu[r]; },
       [=](int r, int c) {
-        const double y = fv[r + static_cast<Index>(c) * m];
+        const double y = fv(r, c);
         return y * y;
       });
 }
@@ -65,9 +65,8 @@ void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_
         const int m = b.inducing(i), first = b.tile_first(tile), n = b.tile_columns(tile), d = encoder.dimension;
         const int p = b.parameters(client);
         const double* w = weights_of(b, f, client, sample);
-        const double* h = f.embedding.data() + b.embedding(problem) + static_cast<Index>(first) * d;        // [D x T]
-        Real* kept_k = columns<Real>(f.k, f.k_single) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
-        Real* kept_v = columns<Real>(f.v, f.v_single) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
+        const Matrix h = h_of(b, f.embedding, tile, sample);
+        const Matrix kept_k = k_of<Real>(b, f, tile, sample), kept_v = v_of<Real>(b, f, tile, sample);
         const double variance = math::exp(w[p - 2]);
         const double* slopes = w + encoder.weights();
         double* trend = f.trend.data() + b.problem_column(problem) + first;
@@ -76,30 +75,28 @@ void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_
         if (encoder.slopes > 0)
           team_column_sums(
               member, d, n, [=](int c, const double* sum) { trend[c] = sum[0]; },
-              [=](int r, int c) { return slopes[r] * h[r + static_cast<Index>(c) * d]; });
+              [=](int r, int c) { return slopes[r] * h(r, c); });
         else
           team_for(member, n, [=](Index c) { trend[c] = 0; });
         Scratch scratch(member, features_scratch<Real>(b));
-        const Index entries = static_cast<Index>(m) * n;
-        double* k = place_for<double>(entries, kept_k, scratch);
-        double* v = place_for<double>(entries, kept_v, scratch);
-        rbf_block<D>(member, d, variance, math::exp(w[p - 1]), m,
-                     f.inducing_embedding.data() + b.inducing_embedding(factor), n, h, k,
-                     scratch.take(rbf_scratch(d, m, n)), {kept_v, entries});
-        D::triangle_times(member, m, n, f.inverse.data() + b.factor_square(factor), m, k, m, v, m);
+        const Matrix k = place_for<double>(kept_k, scratch), v = place_for<double>(kept_v, scratch);
+        rbf_block<D>(member, variance, math::exp(w[p - 1]), hz_of(b, f.inducing_embedding, factor), h, k,
+                     scratch.take(rbf_scratch(d, m, n)), kept_v);
+        D::triangle_times(member, Matrix(f.inverse.data() + b.factor_square(factor), m, m), k, v);
         team_column_sums(
             member, m, n,
             [=](int c, const double* explained) {
               unexplained[c] = math::fmax(variance - explained[0], 0.0);  // >= 0 up to rounding
             },
             [=](int r, int c) {
-              const double x = v[r + static_cast<Index>(c) * m];
+              const double x = v(r, c);
               return x * x;
             });
-        deliver(member, entries, k, kept_k);
-        deliver(member, entries, v, kept_v);
+        deliver(member, k, kept_k);
+        deliver(member, v, kept_v);
         Ahead next;
-        if (member.league_rank() + 1 < b.tasks) next = columns_ahead(b, task + 1, columns<Real>(f.k, f.k_single));
+        if (kHostBackend && member.league_rank() + 1 < b.tasks)
+          next = k_of<Real>(b, f, b.task_tile(task + 1), b.task_sample(task + 1));
         tile_moments<D, Real>(member, b, f, tile, sample, scratch, next);  // V is still in a cache
       });
 }

@@ -84,23 +84,39 @@ KOKKOS_INLINE_FUNCTION const double* weights_of(const Batch& b, const Fields& f,
   return f.weights.data() + b.weights(client) + static_cast<Index>(sample) * b.parameters(client);
 }
 
-/// k or V in the precision that the batch has it in: Real is float in mixed precision, double else.
+/// k or V [M x T] at a tile's columns for one sample, in the precision that the batch has it in: Real is float in mixed
+/// precision, double else.
 template <class Real>
-KOKKOS_INLINE_FUNCTION Real* columns(const Array<double>& whole, const Array<float>& single) {
+KOKKOS_INLINE_FUNCTION Matrix<Real> tile_block(const Batch& b, int tile, int sample, const Array<double>& whole,
+                                                 const Array<float>& single) {
+  const int i = b.tile_realisation(tile), m = b.inducing(i);
+  const Index first = b.matrix(b.problem(i) + sample) + static_cast<Index>(b.tile_first(tile)) * m;
   if constexpr (std::is_same_v<Real, double>) {
-    return whole.data();
+    return Matrix(whole.data() + first, m, b.tile_columns(tile));
   } else {
-    return single.data();
+    return Matrix(single.data() + first, m, b.tile_columns(tile));
   }
 }
-
-/// A task's columns of k or V, which are `x`, for a host's product to fetch; nothing on a device.
 template <class Real>
-KOKKOS_INLINE_FUNCTION Ahead columns_ahead(const Batch& b, int task, const Real* x) {
-  if constexpr (!kHostBackend) return {};
-  const int tile = b.task_tile(task), i = b.tile_realisation(tile), m = b.inducing(i);
-  return {x + b.matrix(b.problem(i) + b.task_sample(task)) + static_cast<Index>(b.tile_first(tile)) * m,
-          static_cast<Index>(m) * b.tile_columns(tile)};
+KOKKOS_INLINE_FUNCTION Matrix<Real> k_of(const Batch& b, const Fields& f, int tile, int sample) {
+  return tile_block<Real>(b, tile, sample, f.k, f.k_single);
+}
+template <class Real>
+KOKKOS_INLINE_FUNCTION Matrix<Real> v_of(const Batch& b, const Fields& f, int tile, int sample) {
+  return tile_block<Real>(b, tile, sample, f.v, f.v_single);
+}
+
+/// h or dJ/dh [D x T] at a tile's columns for one sample.
+KOKKOS_INLINE_FUNCTION Matrix<double> h_of(const Batch& b, const Array<double>& h, int tile, int sample) {
+  const int i = b.tile_realisation(tile), d = b.encoder(b.client(i)).dimension;
+  const Index first = b.embedding(b.problem(i) + sample) + static_cast<Index>(b.tile_first(tile)) * d;
+  return Matrix(h.data() + first, d, b.tile_columns(tile));
+}
+
+/// h(z) or dJ/dh(z) [D x M] of a factor, or what has its place.
+KOKKOS_INLINE_FUNCTION Matrix<double> hz_of(const Batch& b, const Array<double>& h, int factor) {
+  const int i = b.problem_realisation(b.factor_problem(factor));
+  return Matrix(h.data() + b.inducing_embedding(factor), b.encoder(b.client(i)).dimension, b.inducing(i));
 }
 
 /// Calls f.template operator()<Real>() for a batch's precision.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gpu/kokkos.hpp"
+#include "gpu/matrix.hpp"
 
 namespace fedpp::gpu {
 
@@ -221,24 +222,25 @@ KOKKOS_INLINE_FUNCTION void team_column_sums(const Member& member, int rows, int
 #endif
 }
 
-/// to(., group(c)) += x(., c) for column after column, x: [rows x columns], to: a column for each group. No barrier.
+/// to(., group(c)) += x(., c) for column after column; to: a column for each group. No barrier.
 template <class G>
-KOKKOS_INLINE_FUNCTION void team_add_by_group(const Member& member, int rows, int columns, const double* x,
-                                              const G& group, double* to) {
+KOKKOS_INLINE_FUNCTION void team_add_by_group(const Member& member, Matrix<const double> x, const G& group,
+                                              Matrix<double> to) {
 #if defined(FEDPP_DEVICE_CODE)
   // Rows are few: the first column of a group adds for all of them.
-  team_for_2d(member, rows, columns, [&](int r, int c) {
+  team_for_2d(member, x.rows, x.columns, [&](int r, int c) {
     const int own = group(c);
     for (int before = 0; before < c; ++before)
       if (group(before) == own) return;
-    double sum = to[r + rows * own];
-    for (int j = c; j < columns; ++j)
-      if (group(j) == own) sum += x[r + rows * j];
-    to[r + rows * own] = sum;
+    double sum = to(r, own);
+    for (int j = c; j < x.columns; ++j)
+      if (group(j) == own) sum += x(r, j);
+    to(r, own) = sum;
   });
 #else
-  team_for(member, rows, [&](Index r) {
-    for (int c = 0; c < columns; ++c) to[r + rows * group(c)] += x[r + rows * c];
+  team_for(member, x.rows, [&](Index i) {
+    const int r = static_cast<int>(i);
+    for (int c = 0; c < x.columns; ++c) to(r, group(c)) += x(r, c);
   });
 #endif
 }
@@ -295,16 +297,17 @@ KOKKOS_INLINE_FUNCTION void team_multiply(const Member& member, int rows, int co
   team_visit_and_multiply(member, rows, columns, [](int, int) {}, a, y, x...);
 }
 
-/// The upper triangle of a[m x m] becomes the lower one's image. Barriers before and after.
-KOKKOS_INLINE_FUNCTION void team_mirror_lower(const Member& member, int m, double* a) {
+/// The upper triangle of a square matrix becomes the lower one's image. Barriers before and after.
+KOKKOS_INLINE_FUNCTION void team_mirror_lower(const Member& member, Matrix<double> a) {
   member.team_barrier();
 #if defined(FEDPP_DEVICE_CODE)
-  team_for_2d(member, m, m, [=](int r, int c) {
-    if (r < c) a[r + static_cast<Index>(c) * m] = a[c + static_cast<Index>(r) * m];
+  team_for_2d(member, a.rows, a.columns, [=](int r, int c) {
+    if (r < c) a(r, c) = a(c, r);
   });
 #else
-  team_for(member, m, [=](Index c) {
-    for (Index r = c + 1; r < m; ++r) a[c + r * m] = a[r + c * m];
+  team_for(member, a.columns, [=](Index i) {
+    const int c = static_cast<int>(i);
+    for (int r = c + 1; r < a.rows; ++r) a(c, r) = a(r, c);
   });
 #endif
   member.team_barrier();
@@ -323,6 +326,9 @@ class Scratch {
     double* piece = next_;
     next_ += doubles;
     return piece;
+  }
+  KOKKOS_INLINE_FUNCTION Matrix<double> take(int rows, int columns) {
+    return Matrix<double>(take(static_cast<Index>(rows) * columns), rows, columns);
   }
 
  private:

@@ -6,11 +6,10 @@
 #include <utility>
 
 #include "gpu/ahead.hpp"
+#include "gpu/matrix.hpp"
 #include "gpu/team.hpp"
 
 namespace fedpp::gpu {
-
-enum class Op { kNone, kTranspose };
 
 /// T, where a call's matrices and not its factors say what T is: double, or float for products in mixed precision.
 template <class T>
@@ -40,43 +39,39 @@ struct ProductBlock {
 
 struct TeamDense {
   template <class T>
-  KOKKOS_INLINE_FUNCTION static void gemm(const Member& member, Op op_a, Op op_b, int m, int n, int k, Same<T> alpha,
-                                          const T* a, int lda, const T* b, int ldb, Same<T> beta, T* c, int ldc,
-                                          Ahead = {}) {
-    const Index row_a = op_a == Op::kNone ? 1 : lda, step_a = op_a == Op::kNone ? lda : 1;
-    const Index step_b = op_b == Op::kNone ? 1 : ldb, column_b = op_b == Op::kNone ? ldb : 1;
-    product<Half::kNone, T>(member, m, n, k, alpha, a, row_a, step_a, b, step_b, column_b, beta, c, ldc);
+  KOKKOS_INLINE_FUNCTION static void product(const Member& member, Same<T> alpha, Factor<Same<T>> a, Factor<Same<T>> b,
+                                             Same<T> beta, Matrix<T> c, Ahead = {}) {
+    half_product<Half::kNone, T>(member, alpha, a, b, beta, c);
   }
 
   template <class T>
-  KOKKOS_INLINE_FUNCTION static void lower_product(const Member& member, int m, int k, Same<T> alpha, const T* a,
-                                                   int lda, const T* b, int ldb, Same<T> beta, T* c, int ldc,
-                                                   Ahead = {}) {
-    product<Half::kResult, T>(member, m, m, k, alpha, a, 1, lda, b, ldb, 1, beta, c, ldc);
+  KOKKOS_INLINE_FUNCTION static void lower_product(const Member& member, Same<T> alpha, Matrix<const Same<T>> a,
+                                                   Matrix<const Same<T>> b, Same<T> beta, Matrix<T> c, Ahead = {}) {
+    half_product<Half::kResult, T>(member, alpha, a, transposed(b), beta, c);
   }
 
   template <class T>
-  KOKKOS_INLINE_FUNCTION static void triangle_times(const Member& member, int m, int n, const T* l, int ldl, const T* b,
-                                                    int ldb, T* c, int ldc, Ahead = {}) {
-    product<Half::kFactor, T>(member, m, n, m, 1, l, 1, ldl, b, 1, ldb, 0, c, ldc);
+  KOKKOS_INLINE_FUNCTION static void triangle_times(const Member& member, Matrix<const Same<T>> l,
+                                                    Matrix<const Same<T>> b, Matrix<T> c, Ahead = {}) {
+    half_product<Half::kFactor, T>(member, 1, l, b, 0, c);
   }
 
   template <class T>
-  KOKKOS_INLINE_FUNCTION static void transposed_triangle_times(const Member& member, int m, int n, const T* l, int ldl,
-                                                               const T* b, int ldb, T* c, int ldc) {
-    product<Half::kTransposedFactor, T>(member, m, n, m, 1, l, ldl, 1, b, 1, ldb, 0, c, ldc);
+  KOKKOS_INLINE_FUNCTION static void transposed_triangle_times(const Member& member, Matrix<const Same<T>> l,
+                                                               Matrix<const Same<T>> b, Matrix<T> c) {
+    half_product<Half::kTransposedFactor, T>(member, 1, transposed(l), b, 0, c);
   }
 
   /// Panels from the left. Of a panel column after column, each less what the panel's columns before it explain: one
   /// barrier a column, and every thread forms the pivot for itself. Then all that is right of the panel, less what the
   /// panel explains: a product, whose entries are in registers.
-  KOKKOS_INLINE_FUNCTION static int potrf(const Member& member, int m, double* a, int lda) {
+  KOKKOS_INLINE_FUNCTION static int potrf(const Member& member, Matrix<double> a) {
+    const int m = a.rows;
     for (int first = 0; first < m; first += kPanel) {
       const int last = least(first + kPanel, m);
       const auto unexplained = [=](int i, int j) {
-        double value = a[i + static_cast<Index>(j) * lda];
-        for (int p = first; p < j; ++p)
-          value -= a[i + static_cast<Index>(p) * lda] * a[j + static_cast<Index>(p) * lda];
+        double value = a(i, j);
+        for (int p = first; p < j; ++p) value -= a(i, p) * a(j, p);
         return value;
       };
       for (int j = first; j < last; ++j) {
@@ -84,39 +79,38 @@ struct TeamDense {
         const bool failed = !(pivot > 0);
         const double root = failed ? pivot : math::sqrt(pivot);
         if (!failed)
-          for (int i = j + 1 + member.team_rank(); i < m; i += member.team_size())
-            a[i + static_cast<Index>(j) * lda] = unexplained(i, j) / root;
+          for (int i = j + 1 + member.team_rank(); i < m; i += member.team_size()) a(i, j) = unexplained(i, j) / root;
         member.team_barrier();  // all have read the diagonal's entry, which nobody reads from here on
-        if (member.team_rank() == 0) a[j + static_cast<Index>(j) * lda] = root;
+        if (member.team_rank() == 0) a(j, j) = root;
         if (failed) {
           member.team_barrier();
           return j + 1;
         }
       }
-      const double* panel = a + last + static_cast<Index>(first) * lda;  // below its square
-      product<Half::kResult, double>(member, m - last, m - last, last - first, -1, panel, 1, lda, panel, lda, 1, 1,
-                                     a + last + static_cast<Index>(last) * lda, lda);
+      const Matrix<double> below = a.rows_from(last, m - last);
+      const Matrix<const double> panel = below.columns_from(first, last - first);
+      lower_product(member, -1, panel, panel, 1, below.columns_from(last, m - last));
     }
     return 0;
   }
 
   /// X = L^-1 by panels of columns J, R being the rows below a panel's square: X_JJ = L_JJ^-1 and T_J = L_RJ X_JJ for
   /// all panels at once, T_J' in X's upper triangle; then X_RJ = -X_RR T_J from the right, a barrier a panel.
-  KOKKOS_INLINE_FUNCTION static void invert_lower(const Member& member, int m, const double* l, double* x) {
-    const auto at = [=](int i, int j) { return i + static_cast<Index>(j) * m; };
+  KOKKOS_INLINE_FUNCTION static void invert_lower(const Member& member, Matrix<const double> l, Matrix<double> x) {
+    const int m = x.rows;
     for (int i = member.team_rank(); i < m; i += member.team_size())  // a row waits for nobody
       for (int j = i; j >= i / kPanel * kPanel; --j) {
         double value = i == j ? 1 : 0;
-        for (int p = j + 1; p <= i; ++p) value -= x[at(i, p)] * l[at(p, j)];
-        x[at(i, j)] = value / l[at(j, j)];
+        for (int p = j + 1; p <= i; ++p) value -= x(i, p) * l(p, j);
+        x(i, j) = value / l(j, j);
       }
     member.team_barrier();
     team_for_2d(member, m, m, [=](int i, int j) {
       const int last = (j / kPanel + 1) * kPanel;
       if (i < last) return;
       double sum = 0;
-      for (int p = j; p < last; ++p) sum += l[at(i, p)] * x[at(p, j)];
-      x[at(j, i)] = sum;
+      for (int p = j; p < last; ++p) sum += l(i, p) * x(p, j);
+      x(j, i) = sum;
     });
     member.team_barrier();
     for (int first = (m - 1) / kPanel * kPanel - kPanel; first >= 0; first -= kPanel) {
@@ -124,13 +118,13 @@ struct TeamDense {
       team_for_2d(member, m - last, kPanel, [=](int row, int column) {
         const int i = last + row, j = first + column;
         double sum = 0;
-        for (int p = last; p <= i; ++p) sum += x[at(i, p)] * x[at(j, p)];
-        x[at(i, j)] = -sum;
+        for (int p = last; p <= i; ++p) sum += x(i, p) * x(j, p);
+        x(i, j) = -sum;
       });
       member.team_barrier();
     }
     team_for_2d(member, m, m, [=](int i, int j) {
-      if (i < j) x[at(i, j)] = 0;
+      if (i < j) x(i, j) = 0;
     });
     member.team_barrier();
   }
@@ -142,32 +136,31 @@ struct TeamDense {
   /// or the lower one of a factor that is the transpose of a lower one.
   enum class Half { kNone, kResult, kFactor, kTransposedFactor };
 
-  /// C = alpha A B + beta C;  row i, column p of A is a[i * row_a + p * step_a], row p, column j of B
-  /// b[p * step_b + j * column_b]. Blocks are as large as leaves every thread one.
+  /// C = alpha A B + beta C. Blocks are as large as leaves every thread one.
   template <Half half, class T>
-  KOKKOS_INLINE_FUNCTION static void product(const Member& member, int m, int n, int k, T alpha, const T* a,
-                                             Index row_a, Index step_a, const T* b, Index step_b, Index column_b,
-                                             T beta, T* c, int ldc) {
+  KOKKOS_INLINE_FUNCTION static void half_product(const Member& member, T alpha, Factor<T> a, Factor<T> b, T beta,
+                                                  Matrix<T> c) {
     const int threads = member.team_size();
-    if (blocks(m, n, 4) >= threads)
-      product_of_blocks<half, 4>(member, m, n, k, alpha, a, row_a, step_a, b, step_b, column_b, beta, c, ldc);
-    else if (blocks(m, n, 2) >= threads)
-      product_of_blocks<half, 2>(member, m, n, k, alpha, a, row_a, step_a, b, step_b, column_b, beta, c, ldc);
+    if (blocks(c.rows, c.columns, 4) >= threads)
+      product_of_blocks<half, 4>(member, alpha, a, b, beta, c);
+    else if (blocks(c.rows, c.columns, 2) >= threads)
+      product_of_blocks<half, 2>(member, alpha, a, b, beta, c);
     else
-      product_of_blocks<half, 1>(member, m, n, k, alpha, a, row_a, step_a, b, step_b, column_b, beta, c, ldc);
+      product_of_blocks<half, 1>(member, alpha, a, b, beta, c);
     member.team_barrier();
   }
 
   template <Half half, int size, class T>
-  KOKKOS_INLINE_FUNCTION static void product_of_blocks(const Member& member, int m, int n, int k, T alpha, const T* a,
-                                                       Index row_a, Index step_a, const T* b, Index step_b,
-                                                       Index column_b, T beta, T* c, int ldc) {
+  KOKKOS_INLINE_FUNCTION static void product_of_blocks(const Member& member, T alpha, Factor<T> a, Factor<T> b, T beta,
+                                                       Matrix<T> c) {
+    const int m = c.rows, n = c.columns, k = a.columns;
+    const Index step_a = a.right(), step_b = b.down();
     const int apart = (m + size - 1) / size;  // a thread has the rows u, u + apart, ...
     for (int item = member.team_rank(); item < blocks(m, n, size); item += member.team_size()) {
       const int u = item % apart, column = item / apart * size;
       ProductBlock<T, size> block;  // rows and columns beyond the end are copies of the last one, and not kept
-      for (int q = 0; q < size; ++q) block.left[q] = a + least(u + q * apart, m - 1) * row_a;
-      for (int j = 0; j < size; ++j) block.right[j] = b + least(column + j, n - 1) * column_b;
+      for (int q = 0; q < size; ++q) block.left[q] = a.data + least(u + q * apart, m - 1) * a.down();
+      for (int j = 0; j < size; ++j) block.right[j] = b.data + least(column + j, n - 1) * b.right();
       // Of a warp's threads each leaves out as many rows, or they would wait for each other.
       const int first = half == Half::kResult ? column / apart : 0;  // rows before are above all of the block's columns
       const auto add = [&]<int q>() {
@@ -186,7 +179,7 @@ struct TeamDense {
           const int row = u + q * apart;
           if (q < first || row >= m || column + j >= n) continue;
           if (half == Half::kResult && row < column + j) continue;
-          T& entry = c[row + static_cast<Index>(column + j) * ldc];
+          T& entry = c(row, column + j);
           entry = beta == 0 ? alpha * block.sum[q][j] : alpha * block.sum[q][j] + beta * entry;
         }
     }

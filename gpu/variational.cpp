@@ -18,17 +18,16 @@ KOKKOS_INLINE_FUNCTION Index accumulate_scratch(const Batch& b) {
 
 /// square = share V (V alpha)' of the first sample, or more by that of a further one; lower triangle.
 template <class D>
-KOKKOS_INLINE_FUNCTION void add_square(const Member& member, int m, int n, double share, bool first, const double* v,
-                                       const double* scaled, double*, double* square) {
-  D::lower_product(member, m, n, share, v, m, scaled, m, first ? 0.0 : 1.0, square, m);
+KOKKOS_INLINE_FUNCTION void add_square(const Member& member, double share, bool first, Matrix<double> v,
+                                       Matrix<double> scaled, Matrix<double>, Matrix<double> square) {
+  D::lower_product(member, share, v, scaled, first ? 0.0 : 1.0, square);
 }
 template <class D>
-KOKKOS_INLINE_FUNCTION void add_square(const Member& member, int m, int n, double share, bool first, const float* v,
-                                       const float* scaled, float* part, double* square) {
-  D::lower_product(member, m, n, 1, v, m, scaled, m, 0, part, m);
-  team_for_2d(member, m, m, [=](int r, int c) {
-    const Index at = r + static_cast<Index>(c) * m;
-    square[at] = share * (r < c ? 0 : part[at]) + (first ? 0 : square[at]);
+KOKKOS_INLINE_FUNCTION void add_square(const Member& member, double share, bool first, Matrix<float> v,
+                                       Matrix<float> scaled, Matrix<float> part, Matrix<double> square) {
+  D::lower_product(member, 1, v, scaled, 0, part);
+  team_for_2d(member, square.rows, square.columns, [=](int r, int c) {
+    square(r, c) = share * (r < c ? 0 : part(r, c)) + (first ? 0 : square(r, c));
   });
   member.team_barrier();
 }
@@ -46,27 +45,23 @@ void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
         const double* alpha = f.alpha.data() + b.column(i) + first;
         const double* beta = f.beta.data() + b.column(i) + first;
         const double offset = f.offset(client);
-        double* square = f.tile_square.data() + b.tile_square(tile);  // [M x M]
+        const Matrix square(f.tile_square.data() + b.tile_square(tile), m, m);
         double* vector = f.tile_vector.data() + b.tile_vector(tile);  // [M]
         Scratch scratch(member, accumulate_scratch<Real>(b));
-        Real* scaled = take<Real>(scratch, static_cast<Index>(m) * n);
+        const Matrix scaled = take<Real>(scratch, m, n);
         double* product = scratch.take(m);
-        Real* part = place_for<Real>(static_cast<Index>(m) * m, square, scratch);
+        const Matrix part = place_for<Real>(square, scratch);
         const double share = 1.0 / samples;
         for (int s = 0; s < samples; ++s) {
-          const Real* v = columns<Real>(f.v, f.v_single) + b.matrix(b.problem(i) + s) + static_cast<Index>(first) * m;
+          const Matrix v = v_of<Real>(b, f, tile, s);
           const double* trend = f.trend.data() + b.problem_column(b.problem(i) + s) + first;
           team_visit_and_multiply(
-              member, m, n,
-              [=](int r, int c) {
-                const Index at = r + static_cast<Index>(c) * m;
-                scaled[at] = static_cast<Real>(v[at] * alpha[c]);
-              },
-              [=](int r, int c) { return static_cast<double>(v[r + static_cast<Index>(c) * m]); }, product,
+              member, m, n, [=](int r, int c) { scaled(r, c) = static_cast<Real>(v(r, c) * alpha[c]); },
+              [=](int r, int c) { return static_cast<double>(v(r, c)); }, product,
               [=](int c) { return beta[c] - alpha[c] * (offset + trend[c]); });
           member.team_barrier();
           team_for(member, m, [=](Index r) { vector[r] = share * product[r] + (s == 0 ? 0 : vector[r]); });
-          add_square<D>(member, m, n, share, s == 0, v, scaled, part, square);
+          add_square<D>(member, share, s == 0, v, scaled, part, square);
         }
       });
 }
@@ -102,32 +97,28 @@ void solve(const Exec& exec, const Batch& b, const Fields& f) {
         const int i = b.first.realisation + member.league_rank();
         const int m = b.inducing(i);
         Scratch scratch(member, solve_scratch(b));
-        double* a = scratch.take(static_cast<Index>(m) * m);
+        const Matrix a = scratch.take(m, m);
         double* rhs = scratch.take(m);
         double* half = scratch.take(m);
         const int tile = b.tile_begin(i);
         const bool any = tile < b.tile_begin(i + 1);
-        const double* square = any ? f.tile_square.data() + b.tile_square(tile) : nullptr;
+        const Matrix square(any ? f.tile_square.data() + b.tile_square(tile) : nullptr, m, m);
         const double* vector = any ? f.tile_vector.data() + b.tile_vector(tile) : nullptr;
-        team_for_2d(member, m, m, [=](int r, int c) {
-          const Index at = r + static_cast<Index>(c) * m;
-          a[at] = (r == c ? 1 : 0) + (any ? square[at] : 0);
-        });
+        team_for_2d(member, m, m, [=](int r, int c) { a(r, c) = (r == c ? 1 : 0) + (any ? square(r, c) : 0); });
         team_for(member, m, [=](Index r) { rhs[r] = any ? vector[r] : 0; });
         member.team_barrier();
         // A >= I: this fails only where a failed problem has filled V with what is not finite; info of factorise()
         // tells.
-        D::potrf(member, m, a, m);
-        double* factor = f.v_factor.data() + b.square(i);
-        D::invert_lower(member, m, a, factor);
+        D::potrf(member, a);
+        const Matrix factor(f.v_factor.data() + b.square(i), m, m);
+        D::invert_lower(member, a, factor);
         double* mu = f.v_mean.data() + b.vector(i);
         team_multiply(
-            member, m, m, [=](int r, int c) { return factor[r + static_cast<Index>(c) * m]; }, half,
-            [=](int c) { return rhs[c]; });
+            member, m, m, [=](int r, int c) { return factor(r, c); }, half, [=](int c) { return rhs[c]; });
         member.team_barrier();
         team_column_sums(
             member, m, m, [=](int c, const double* sum) { mu[c] = sum[0]; },
-            [=](int r, int c) { return factor[r + static_cast<Index>(c) * m] * half[r]; });
+            [=](int r, int c) { return factor(r, c) * half[r]; });
       });
 }
 
