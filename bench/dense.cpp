@@ -60,10 +60,10 @@ void cholesky(benchmark::State& state) {
                          const double* from = a.data() + member.league_rank() * square;
                          double* to = l.data() + member.league_rank() * square;
                          gpu::Scratch scratch(member, square);
-                         double* own = scratch.take(square);
+                         const gpu::Matrix own = scratch.take(m, m);
                          gpu::team_for(member, square, [=](Index at) { own[at] = from[at]; });
                          member.team_barrier();
-                         const int failed = D::potrf(member, m, own, m);
+                         const int failed = D::potrf(member, own);
                          gpu::team_for(member, square, [=](Index at) { to[at] = own[at]; });
                          if (member.team_rank() == 0) info(member.league_rank()) = failed;
                        });
@@ -87,9 +87,10 @@ void triangular_solve(benchmark::State& state) {
                        "fedpp::bench::triangular_solve", gpu::team_policy(exec, static_cast<int>(count)),
                        FEDPP_KERNEL(const gpu::Member& member) {
                          const Index k = member.league_rank();
-                         double* own = inverse.data() + k * square;
-                         D::invert_lower(member, m, l.data() + k * square, own);
-                         D::triangle_times(member, m, n, own, m, b.data() + k * m * n, m, x.data() + k * m * n, m);
+                         const gpu::Matrix own(inverse.data() + k * square, m, m);
+                         D::invert_lower(member, gpu::Matrix(l.data() + k * square, m, m), own);
+                         D::triangle_times(member, own, gpu::Matrix(b.data() + k * m * n, m, n),
+                                           gpu::Matrix(x.data() + k * m * n, m, n));
                        });
                  });
   state.counters["problems"] = static_cast<double>(count);
@@ -109,8 +110,9 @@ void tile_product(benchmark::State& state) {
                        "fedpp::bench::tile_product", gpu::team_policy(exec, static_cast<int>(count)),
                        FEDPP_KERNEL(const gpu::Member& member) {
                          const Index k = member.league_rank();
-                         D::gemm(member, gpu::Op::kNone, gpu::Op::kNone, m, n, m, 1.0, a.data() + k * square, m,
-                                 b.data() + k * m * n, m, 0.0, c.data() + k * m * n, m);
+                         D::product(member, 1, gpu::Matrix(a.data() + k * square, m, m),
+                                    gpu::Matrix(b.data() + k * m * n, m, n), 0,
+                                    gpu::Matrix(c.data() + k * m * n, m, n));
                        });
                  });
   state.counters["problems"] = static_cast<double>(count);

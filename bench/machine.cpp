@@ -73,9 +73,9 @@ double dgemm_rate(const gpu::Exec& exec) {
   return 2.0 * n * n * n / seconds;
 #else
 #if defined(FEDPP_DEVICE_BACKEND)
-  using Product = gpu::TeamDense;  // of another device: no vendor's
+  using Dense = gpu::TeamDense;  // of another device: no vendor's
 #else
-  using Product = gpu::BlasDense;
+  using Dense = gpu::BlasDense;
 #endif
   const int n = 512, square = n * n, copies = std::max<int>(1, exec.concurrency() / gpu::team_size());
   const auto a = scattered("a", square), b = scattered("b", square);
@@ -83,8 +83,9 @@ double dgemm_rate(const gpu::Exec& exec) {
   const double seconds = median_seconds([&] {
     Kokkos::parallel_for(
         "fedpp::bench::dgemm", gpu::team_policy(exec, copies), FEDPP_KERNEL(const gpu::Member& member) {
-          Product::gemm(member, gpu::Op::kNone, gpu::Op::kNone, n, n, n, 1.0, a.data(), n, b.data(), n, 0.0,
-                        c.data() + static_cast<gpu::Index>(member.league_rank()) * square, n);
+          const auto own = static_cast<gpu::Index>(member.league_rank()) * square;
+          Dense::product(member, 1, gpu::Matrix(a.data(), n, n), gpu::Matrix(b.data(), n, n), 0,
+                         gpu::Matrix(c.data() + own, n, n));
         });
     exec.fence();
   });

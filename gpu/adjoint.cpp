@@ -33,13 +33,9 @@ void explain(const Exec& exec, const Batch& b, const Fields& f) {
       "fedpp::adjoint::explain"_label, team_policy(exec, b.realisations), FEDPP_KERNEL(const Member& member) {
         const int i = b.first.realisation + member.league_rank();
         const int m = b.inducing(i);
-        const double* factor = f.v_factor.data() + b.square(i);
-        double* explained = f.explained.data() + b.square(i);
-        D::transposed_triangle_times(member, m, m, factor, m, factor, m, explained, m);
-        team_for_2d(member, m, m, [=](int r, int c) {
-          double& entry = explained[r + static_cast<Index>(c) * m];
-          entry = (r == c ? 1 : 0) - entry;
-        });
+        const Matrix factor(f.v_factor.data() + b.square(i), m, m), explained(f.explained.data() + b.square(i), m, m);
+        D::transposed_triangle_times(member, factor, factor, explained);
+        team_for_2d(member, m, m, [=](int r, int c) { explained(r, c) = (r == c ? 1 : 0) - explained(r, c); });
       });
 }
 
@@ -50,14 +46,15 @@ void prepare(const Exec& exec, const Batch& b, const Fields& f) {
         const int problem = b.first.problem + member.league_rank();
         const int i = b.problem_realisation(problem);
         const int m = b.inducing(i);
-        const double* inverse = f.inverse.data() + b.factor_square(b.factor_of(problem));
+        const Matrix inverse(f.inverse.data() + b.factor_square(b.factor_of(problem)), m, m);
+        const Matrix explained(f.explained.data() + b.square(i), m, m);
         const double* mu = f.v_mean.data() + b.vector(i);
         double* vector = f.b_vector.data() + b.problem_vector(problem);  // [M]
         team_column_sums(
             member, m, m, [=](int c, const double* sum) { vector[c] = sum[0]; },
-            [=](int r, int c) { return inverse[r + static_cast<Index>(c) * m] * mu[r]; });
-        D::transposed_triangle_times(member, m, m, inverse, m, f.explained.data() + b.square(i), m,
-                                     f.b_square.data() + b.problem_square(problem), m);
+            [=](int r, int c) { return inverse(r, c) * mu[r]; });
+        D::transposed_triangle_times(member, inverse, explained,
+                                     Matrix(f.b_square.data() + b.problem_square(problem), m, m));
       });
 }
 
@@ -98,74 +95,54 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         const double* alpha = f.alpha.data() + b.column(i) + first;
         const double* beta = f.beta.data() + b.column(i) + first;
         const double* mean = f.projection.data() + b.problem_column(problem) + first;
-        const Real* v = columns<Real>(f.v, f.v_single) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
-        const Real* k = columns<Real>(f.k, f.k_single) + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
-        const double* h = f.embedding.data() + b.embedding(problem) + static_cast<Index>(first) * d;         // [D x T]
-        const double* hz = f.inducing_embedding.data() + b.inducing_embedding(b.factor_of(problem));         // [D x M]
+        const Matrix v = v_of<Real>(b, f, tile, sample), k = k_of<Real>(b, f, tile, sample);
+        const Matrix h = h_of(b, f.embedding, tile, sample), hbar = h_of(b, f.embedding_adjoint, tile, sample);
         const double* vector = f.b_vector.data() + b.problem_vector(problem);
-        double* hbar = f.embedding_adjoint.data() + b.embedding(problem) + static_cast<Index>(first) * d;  // [D x T]
         const double* slopes = w + encoder.weights();
         double* tail = f.task_tail.data() + b.task_tail(task);  // by a, log r, log l
-        double* square = f.task_square.data() + b.task_square(task);
-        double* weighted = f.task_embedding.data() + b.task_embedding(task);
-        const Index mm = static_cast<Index>(m) * m, dm = static_cast<Index>(d) * m, dn = static_cast<Index>(d) * n;
+        const Matrix square(f.task_square.data() + b.task_square(task), m, m);
+        const Matrix weighted(f.task_embedding.data() + b.task_embedding(task), d, m);
         Scratch scratch(member, tiles_scratch<Real>(b));
-        Real* scaled = take<Real>(scratch, scaled_place<Real>(m, n, d));
-        Real* g = take<Real>(scratch, static_cast<Index>(m) * n);
+        const Matrix scaled(take<Real>(scratch, scaled_place<Real>(m, n, d)), m, n);
+        const Matrix g = take<Real>(scratch, m, n);
         double* rho = scratch.take(n);
         double* column_sum = scratch.take(n);
         double* along = scratch.take(d);
-        const Real* bs = rounded<Real>(member, mm, f.b_square.data() + b.problem_square(problem), scratch);
-        const Real* h_real = rounded<Real>(member, dn, h, scratch);
-        const Real* hz_real = rounded<Real>(member, dm, hz, scratch);
-        Real* square_real = place_for<Real>(mm, square, scratch);
-        Real* weighted_real = place_for<Real>(weighted, scaled);
-        Real* hbar_real = place_for<Real>(hbar, scaled);
+        const Matrix bs = rounded<Real>(member, Matrix(f.b_square.data() + b.problem_square(problem), m, m), scratch);
+        const Matrix h_real = rounded<Real>(member, h, scratch);
+        const Matrix hz_real = rounded<Real>(member, hz_of(b, f.inducing_embedding, b.factor_of(problem)), scratch);
+        const Matrix square_real = place_for<Real>(square, scratch);
+        const Matrix weighted_real = place_for(weighted, scaled.data), hbar_real = place_for(hbar, scaled.data);
 
         team_for(member, n, [=](Index c) { rho[c] = scale * (beta[c] - alpha[c] * (offset + mean[c])); });
         member.team_barrier();
         // V alpha, and y = V rho.
         team_visit_and_multiply(
-            member, m, n,
-            [=](int r, int c) {
-              const Index at = r + static_cast<Index>(c) * m;
-              scaled[at] = static_cast<Real>(scale * alpha[c] * v[at]);
-            },
-            [=](int r, int c) { return static_cast<double>(v[r + static_cast<Index>(c) * m]); },
+            member, m, n, [=](int r, int c) { scaled(r, c) = static_cast<Real>(scale * alpha[c] * v(r, c)); }, v,
             f.task_vector.data() + b.task_vector(task), [=](int c) { return rho[c]; });
         member.team_barrier();
-        D::gemm(member, Op::kNone, Op::kNone, m, n, m, 1, bs, m, scaled, m, 0, g, m, {k, static_cast<Index>(m) * n});
+        D::product(member, 1, bs, scaled, 0, g, k);
         // S = V (scale alpha V)', its lower triangle.
-        D::lower_product(member, m, n, 1, v, m, scaled, m, 0, square_real, m, {h, dn});
-        deliver(member, mm, square_real, square);
+        D::lower_product(member, 1, v, scaled, 0, square_real, h);
+        deliver(member, square_real, square);
         // G and its sums over rows and columns.
         team_visit_and_multiply(
-            member, m, n,
-            [=](int r, int c) {
-              const Index at = r + static_cast<Index>(c) * m;
-              g[at] = static_cast<Real>((g[at] + vector[r] * rho[c]) * k[at]);
-            },
-            [=](int r, int c) { return static_cast<double>(g[r + static_cast<Index>(c) * m]); },
-            f.task_rowsum.data() + b.task_vector(task), [](int) { return 1.0; });
+            member, m, n, [=](int r, int c) { g(r, c) = static_cast<Real>((g(r, c) + vector[r] * rho[c]) * k(r, c)); },
+            g, f.task_rowsum.data() + b.task_vector(task), [](int) { return 1.0; });
         member.team_barrier();
-        team_column_sums(
-            member, m, n, [=](int c, const double* sum) { column_sum[c] = sum[0]; },
-            [=](int r, int c) { return static_cast<double>(g[r + static_cast<Index>(c) * m]); });
+        team_column_sums(member, m, n, [=](int c, const double* sum) { column_sum[c] = sum[0]; }, g);
         member.team_barrier();
-        D::gemm(member, Op::kNone, Op::kTranspose, d, m, n, 1, h_real, d, g, m, 0, weighted_real, d);
-        deliver(member, dm, weighted_real, weighted);
+        D::product(member, 1, h_real, transposed(g), 0, weighted_real);
+        deliver(member, weighted_real, weighted);
         if constexpr (!std::is_same_v<Real, double>) member.team_barrier();  // its place is dJ/dh's, too
         // dJ/dh_n = -(g_n h_n - sum_m G_mn h_m) / l^2, and the rows of h o dJ/dh.
-        const Ahead next = task > 0 ? columns_ahead(b, task - 1, columns<Real>(f.v, f.v_single)) : Ahead();
-        D::gemm(member, Op::kNone, Op::kNone, d, n, m, 1, hz_real, d, g, m, 0, hbar_real, d, next);
+        Ahead next;
+        if (kHostBackend && task > 0) next = v_of<Real>(b, f, b.task_tile(task - 1), b.task_sample(task - 1));
+        D::product(member, 1, hz_real, g, 0, hbar_real, next);
         team_visit_and_multiply(
             member, d, n,
-            [=](int r, int c) {
-              const Index at = r + static_cast<Index>(c) * d;
-              hbar[at] = inverse_square * (hbar_real[at] - column_sum[c] * h[at]);
-            },
-            [=](int r, int c) { return h[r + static_cast<Index>(c) * d] * hbar[r + static_cast<Index>(c) * d]; }, along,
-            [](int) { return 1.0; });
+            [=](int r, int c) { hbar(r, c) = inverse_square * (hbar_real(r, c) - column_sum[c] * h(r, c)); },
+            [=](int r, int c) { return h(r, c) * hbar(r, c); }, along, [](int) { return 1.0; });
         member.team_barrier();
         // k scales with r, kappa_nn = r; J depends on l and all embeddings through distances / l only.
         const double log_variance =
@@ -179,8 +156,8 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         // The prior mean a'h: dJ/da = sum rho h, and rho a on top of the kernel's dJ/dh, which log l does not see.
         member.team_barrier();
         team_visit_and_multiply(
-            member, d, n, [=](int r, int c) { hbar[r + static_cast<Index>(c) * d] += slopes[r] * rho[c]; },
-            [=](int r, int c) { return h[r + static_cast<Index>(c) * d]; }, tail, [=](int c) { return rho[c]; });
+            member, d, n, [=](int r, int c) { hbar(r, c) += slopes[r] * rho[c]; }, h, tail,
+            [=](int c) { return rho[c]; });
       });
 }
 
@@ -233,17 +210,17 @@ void couple(const Exec& exec, const Batch& b, const Fields& f) {
         team_for(member, b.encoder(client).tail(), [=](Index j) { tail[j] = selected ? columns_tail[j] : 0; });
         if (!selected) return;
         const int m = b.inducing(i);
-        const double* explained = f.explained.data() + b.square(i);
+        const Matrix explained(f.explained.data() + b.square(i), m, m);
         const double* mu = f.v_mean.data() + b.vector(i);
         const double* y = f.task_vector.data() + b.task_vector(task);
-        double* square = f.task_square.data() + b.task_square(task);
+        const Matrix square(f.task_square.data() + b.task_square(task), m, m);
         Scratch scratch(member, couple_scratch(b));
-        double* s = scratch.take(couple_scratch(b));
-        team_for(member, static_cast<Index>(m) * m, [=](Index at) { s[at] = square[at]; });
-        team_mirror_lower(member, m, s);  // only the lower triangle was formed
-        D::lower_product(member, m, m, -1.0, explained, m, s, m, 0.0, square, m);
-        team_for_2d(member, m, m, [=](int r, int c) { square[r + static_cast<Index>(c) * m] -= mu[r] * y[c]; });
-        team_mirror_lower(member, m, square);
+        const Matrix s = scratch.take(m, m);
+        team_for(member, s.size(), [=](Index at) { s[at] = square[at]; });
+        team_mirror_lower(member, s);  // only the lower triangle was formed
+        D::lower_product(member, -1, explained, s, 0, square);
+        team_for_2d(member, m, m, [=](int r, int c) { square(r, c) -= mu[r] * y[c]; });
+        team_mirror_lower(member, square);
       });
 }
 
@@ -297,47 +274,41 @@ void finish(const Exec& exec, const Batch& b, const Fields& f) {
         if (f.step_taken(client) == 0 || !set_in_mini_batch(b, f, i)) return;
         const Encoder& encoder = b.encoder(client);
         const int m = b.inducing(i), d = encoder.dimension;
-        const Index mm = static_cast<Index>(m) * m;
         const double* w = weights_of(b, f, client, b.problem_sample(problem));
         const double inverse_square = math::exp(-2 * w[p - 1]);
-        const double* inverse = f.inverse.data() + b.factor_square(factor);
-        const double* kzz = f.kzz.data() + b.factor_square(factor);
-        const double* hz = f.inducing_embedding.data() + b.inducing_embedding(factor);
-        double* hbar = f.inducing_embedding_adjoint.data() + b.inducing_embedding(factor);  // [D x M]
+        const Matrix inverse(f.inverse.data() + b.factor_square(factor), m, m);
+        const Matrix kzz(f.kzz.data() + b.factor_square(factor), m, m);
+        const Matrix hz = hz_of(b, f.inducing_embedding, factor), hbar = hz_of(b, f.inducing_embedding_adjoint, factor);
         const bool alone = b.set_end(i) == i + 1;
         const int task = alone ? b.tile_task(b.tile_begin(i)) + b.problem_sample(problem) : 0;
-        const double* inner =
-            alone ? f.task_square.data() + b.task_square(task) : f.set_square.data() + b.factor_square(factor);
+        const Matrix inner(
+            alone ? f.task_square.data() + b.task_square(task) : f.set_square.data() + b.factor_square(factor), m, m);
         const double* columns_rowsum =
             alone ? f.task_rowsum.data() + b.task_vector(task) : f.set_rowsum.data() + b.problem_vector(problem);
-        const double* columns_embedding = alone ? f.task_embedding.data() + b.task_embedding(task) : hbar;
+        const Matrix columns_embedding(alone ? f.task_embedding.data() + b.task_embedding(task) : hbar.data, d, m);
         Scratch scratch(member, finish_scratch(b));
-        double* half = scratch.take(mm);
-        double* kbar = scratch.take(mm);
-        double* rowsum = scratch.take(m);
-        double* ones = scratch.take(m);
-        double* hg = scratch.take(static_cast<Index>(d) * m);
-        D::transposed_triangle_times(member, m, m, inverse, m, inner, m, half, m);
-        D::gemm(member, Op::kNone, Op::kNone, m, m, m, 1.0, half, m, inverse, m, 0.0, kbar, m, {kzz, mm});
+        const Matrix half = scratch.take(m, m), kbar = scratch.take(m, m);
+        const Matrix rowsum = scratch.take(m, 1), ones = scratch.take(m, 1);
+        const Matrix hg = scratch.take(d, m);
+        D::transposed_triangle_times(member, inverse, inner, half);
+        D::product(member, 1, half, inverse, 0, kbar, kzz);
         // G_zz = dJ/dK o K(z,z)
-        double* g = half;
-        team_for(member, mm, [=](Index at) { g[at] = 0.5 * kbar[at] * kzz[at]; });
+        const Matrix g = half;
+        team_for(member, g.size(), [=](Index at) { g[at] = 0.5 * kbar[at] * kzz[at]; });
         team_for(member, m, [=](Index at) {
           rowsum[at] = columns_rowsum[at];
           ones[at] = 1;
         });
         member.team_barrier();
-        const double zz = team_sum(member, mm, [&](Index at) { return g[at]; });
+        const double zz = team_sum(member, g.size(), [&](Index at) { return g[at]; });
         // dJ/dh_m: both arguments of K(z,z) (twice), one of k(z,t).
-        D::gemm(member, Op::kNone, Op::kNone, m, 1, m, 2.0, g, m, ones, m, 1.0, rowsum, m);
-        D::gemm(member, Op::kNone, Op::kNone, d, m, m, 2.0, hz, d, g, m, 0.0, hg, d);
+        D::product(member, 2, g, ones, 1, rowsum);
+        D::product(member, 2, hz, g, 0, hg);
         team_for_2d(member, d, m, [=](int r, int c) {
-          const Index at = r + static_cast<Index>(c) * d;
-          hbar[at] = inverse_square * (columns_embedding[at] + hg[at] - rowsum[c] * hz[at]);
+          hbar(r, c) = inverse_square * (columns_embedding(r, c) + hg(r, c) - rowsum[c] * hz(r, c));
         });
         member.team_barrier();
-        const double lengthscale =
-            -team_sum(member, static_cast<Index>(d) * m, [&](Index j) { return hz[j] * hbar[j]; });
+        const double lengthscale = -team_sum(member, hbar.size(), [&](Index j) { return hz[j] * hbar[j]; });
         double* tail = f.problem_tail.data() + b.problem_tail(problem) + encoder.slopes;
         if (member.team_rank() == 0) {
           tail[0] += zz;

@@ -10,6 +10,12 @@ namespace fedpp::gpu {
 
 namespace {
 
+/// A client's pulls for one sample [D + 1 x E].
+KOKKOS_INLINE_FUNCTION Matrix<double> pulls_of(const Batch& b, const Alignment& a, int client, int sample) {
+  const int rows = b.encoder(client).dimension + 1, types = a.types(client);
+  return Matrix(a.pull.data() + a.pulls(client) + static_cast<Index>(sample) * rows * types, rows, types);
+}
+
 /// \param one what a mark counts in the last row
 void gather(const Exec& exec, const Batch& b, const Fields& f, const Alignment& a, const Array<double>& sums,
             double one, bool batch_only) {
@@ -20,17 +26,16 @@ void gather(const Exec& exec, const Batch& b, const Fields& f, const Alignment& 
         if (batch_only && f.tile_scale(tile) == 0) return;
         const int i = b.tile_realisation(tile), client = b.client(i), first = b.tile_first(tile);
         const int d = b.encoder(client).dimension, rows = d + 1;
-        const double* h = f.embedding.data() + b.embedding(b.problem(i) + b.task_sample(task)) +
-                          static_cast<Index>(first) * d;  // [D x T]
-        double* sum = sums.data() + a.sums(task);         // [D + 1 x E]
-        team_for(member, static_cast<Index>(rows) * a.types(client), [=](Index at) { sum[at] = 0; });
+        const Matrix h = h_of(b, f.embedding, tile, b.task_sample(task));
+        const Matrix sum(sums.data() + a.sums(task), rows, a.types(client));
+        team_for(member, sum.size(), [=](Index at) { sum[at] = 0; });
         member.team_barrier();
         for (int c = 0; c < b.tile_columns(tile); ++c) {  // a row belongs to one thread throughout
           const Index column = b.column(i) + first + c;
           for (Index mark = a.mark_begin(column); mark < a.mark_begin(column + 1); ++mark) {
             const double count = a.mark_count(mark);
-            const double* own = h + static_cast<Index>(c) * d;
-            double* to = sum + static_cast<Index>(a.mark_type(mark)) * rows;
+            const double* own = h.column(c);
+            double* to = sum.column(a.mark_type(mark));
             team_for(member, rows, [=](Index r) { to[r] += count * (r < d ? own[r] : one); });
           }
         }
@@ -42,25 +47,24 @@ void find_pulls(const Exec& exec, const Batch& b, const Fields& f, const Alignme
       "fedpp::alignment::pulls"_label, team_policy(exec, b.clients), FEDPP_KERNEL(const Member& member) {
         const int client = member.league_rank();
         if (f.step_taken(client) == 0) return;
-        const int types = a.types(client), d = b.encoder(client).dimension, rows = d + 1;
+        const int types = a.types(client), d = b.encoder(client).dimension;
         const int samples = b.samples(client);
-        const Index size = static_cast<Index>(rows) * types;
         double total = 0;
         for (int s = 0; s < samples; ++s) {
-          double* pull = a.pull.data() + a.pulls(client) + s * size;
-          team_for(member, size, [=](Index at) { pull[at] = 0; });
+          const Matrix pull = pulls_of(b, a, client, s);
+          team_for(member, pull.size(), [=](Index at) { pull[at] = 0; });
           for (int tile = b.client_tiles(client); tile < b.client_tiles(client + 1); ++tile) {
             const double scale = f.tile_scale(tile);
             if (scale == 0) continue;
             const Index from = a.sums(b.tile_task(tile) + s);
             const double *own = a.own_sums.data() + from, *received = a.received_sums.data() + from;
-            team_for(member, size, [=](Index at) { pull[at] += scale * (own[at] - received[at]); });
+            team_for(member, pull.size(), [=](Index at) { pull[at] += scale * (own[at] - received[at]); });
           }
           member.team_barrier();
           int present = 0;
-          for (int e = 0; e < types; ++e) present += pull[e * rows + d] > 0;
+          for (int e = 0; e < types; ++e) present += pull(d, e) > 0;
           for (int e = 0; e < types; ++e) {
-            double* sum = pull + static_cast<Index>(e) * rows;
+            double* sum = pull.column(e);
             if (!(sum[d] > 0)) continue;
             const double length = math::sqrt(team_sum(member, d, [=](Index r) { return sum[r] * sum[r]; }));
             total += length / (sum[d] * present);
@@ -80,17 +84,13 @@ void pull_columns(const Exec& exec, const Batch& b, const Fields& f, const Align
         const double scale = f.tile_scale(tile);
         if (scale == 0) return;
         const int i = b.tile_realisation(tile), client = b.client(i), first = b.tile_first(tile);
-        const int d = b.encoder(client).dimension, rows = d + 1;
-        const double* pull =
-            a.pull.data() + a.pulls(client) + static_cast<Index>(sample) * rows * a.types(client);  // [D + 1 x E]
-        double* hbar =
-            f.embedding_adjoint.data() + b.embedding(b.problem(i) + sample) + static_cast<Index>(first) * d;  // [D x T]
+        const Matrix pull = pulls_of(b, a, client, sample), hbar = h_of(b, f.embedding_adjoint, tile, sample);
         const Index column = b.column(i) + first;
-        team_for_2d(member, d, b.tile_columns(tile), [&](int r, int c) {
+        team_for_2d(member, hbar.rows, hbar.columns, [&](int r, int c) {
           double sum = 0;
           for (Index mark = a.mark_begin(column + c); mark < a.mark_begin(column + c + 1); ++mark)
-            sum += a.mark_count(mark) * pull[static_cast<Index>(a.mark_type(mark)) * rows + r];
-          hbar[r + static_cast<Index>(c) * d] += scale * sum;
+            sum += a.mark_count(mark) * pull(r, a.mark_type(mark));
+          hbar(r, c) += scale * sum;
         });
       });
 }

@@ -37,17 +37,18 @@ void form_quadratics(const Exec& exec, const Averages& a, const Fields& f) {
       "fedpp::averages::quadratic"_label, team_policy(exec, b.realisations, quadratic_scratch(b)),
       FEDPP_KERNEL(const Member& member) {
         const int i = member.league_rank(), m = b.inducing(i);
-        const double *mu = f.v_mean.data() + b.vector(i), *factor = f.v_factor.data() + b.square(i);
+        const double* mu = f.v_mean.data() + b.vector(i);
+        const Matrix factor(f.v_factor.data() + b.square(i), m, m);
         double* quadratic = forms.data() + forms_begin(i);
         Scratch scratch(member, quadratic_scratch(b));
-        double* sigma = scratch.take(static_cast<Index>(m) * m);
-        D::transposed_triangle_times(member, m, m, factor, m, factor, m, sigma, m);
+        const Matrix sigma = scratch.take(m, m);
+        D::transposed_triangle_times(member, factor, factor, sigma);
         team_for(member, m + 2, [=](Index r) { quadratic[r] = r == 0 ? 1 : 0; });
         double* trend = quadratic + m + 2;  // column of a'h
         team_for(member, m + 1, [=](Index r) { trend[r] = r == 0 ? 1 : 2 * mu[r - 1]; });
         team_for_columns(member, m, m, [=](int q) {
           double* to = quadratic + packed_column(m + 2, q + 2) - q;
-          const double *from = sigma + static_cast<Index>(q) * m, mu_q = mu[q];
+          const double *from = sigma.column(q), mu_q = mu[q];
           return [=](int r) {
             if (r >= q) to[r] = (r == q ? 1 : 2) * (from[r] + mu[r] * mu_q);
           };
@@ -63,21 +64,21 @@ void read_moments(const Exec& exec, const Averages& a, const Fields& f) {
       "fedpp::averages::moments"_label, team_policy(exec, b.tiles), FEDPP_KERNEL(const Member& member) {
         const int tile = member.league_rank(), i = b.tile_realisation(tile);
         const int m = b.inducing(i), n = b.tile_columns(tile), first = b.tile_first(tile);
-        const Index length = record_length(m);
-        const double* record = records.data() + begin(i) + first * length;
+        const int length = static_cast<int>(record_length(m));
+        const Matrix record(records.data() + begin(i) + first * record_length(m), length, n);
         const double *quadratic = forms.data() + forms_begin(i), *mu = f.v_mean.data() + b.vector(i);
         double* mean = f.projection.data() + b.problem_column(b.problem(i)) + first;
         double* variance = f.variance.data() + b.problem_column(b.problem(i)) + first;
         team_column_sums(
-            member, static_cast<int>(length), n, [=](int c, const double* sum) { variance[c] = sum[0]; },
-            [=](int r, int c) { return record[r + c * length] * quadratic[r]; });
+            member, length, n, [=](int c, const double* sum) { variance[c] = sum[0]; },
+            [=](int r, int c) { return record(r, c) * quadratic[r]; });
         team_column_sums(
             member, m, n,
             [=](int c, const double* sum) {
-              mean[c] = record[1 + c * length] + sum[0];
+              mean[c] = record(1, c) + sum[0];
               variance[c] = math::fmax(variance[c] - mean[c] * mean[c], 0.0);  // >= 0 up to rounding
             },
-            [=](int r, int c) { return record[2 + r + c * length] * mu[r]; });
+            [=](int r, int c) { return record(2 + r, c) * mu[r]; });
       });
 }
 
@@ -97,21 +98,20 @@ void accumulate(const Exec& exec, const Averages& a, const Fields& f) {
         const int tile = b.tiles - 1 - member.league_rank();  // the last one's records are still in a cache
         const int i = b.tile_realisation(tile);
         const int m = b.inducing(i), n = b.tile_columns(tile), first = b.tile_first(tile);
-        const Index length = record_length(m);
-        const double* record = records.data() + begin(i) + first * length;
+        const int length = static_cast<int>(record_length(m));
+        const Matrix record(records.data() + begin(i) + first * record_length(m), length, n);
         const double *alpha = f.alpha.data() + b.column(i) + first, *beta = f.beta.data() + b.column(i) + first;
         const double offset = f.offset(b.client(i));
         Scratch scratch(member, accumulate_scratch(b));
         double *sum = scratch.take(length), *response = scratch.take(m + 2);
-        const auto entry = [=](int r, int c) { return record[r + c * length]; };
-        team_multiply(member, static_cast<int>(length), n, entry, sum, [=](int c) { return alpha[c]; });
-        team_multiply(member, m + 2, n, entry, response, [=](int c) { return beta[c] - alpha[c] * offset; });
+        team_multiply(member, length, n, record, sum, [=](int c) { return alpha[c]; });
+        team_multiply(member, m + 2, n, record, response, [=](int c) { return beta[c] - alpha[c] * offset; });
         member.team_barrier();
-        double* square = f.tile_square.data() + b.tile_square(tile);
+        const Matrix square(f.tile_square.data() + b.tile_square(tile), m, m);
         double* vector = f.tile_vector.data() + b.tile_vector(tile);
         const double* trend = sum + m + 2;  // column of a'h
         team_for_columns(member, m, m, [=](int q) {
-          double* to = square + static_cast<Index>(q) * m;
+          double* to = square.column(q);
           const double* from = sum + packed_column(m + 2, q + 2) - q;
           return [=](int r) { to[r] = r >= q ? from[r] : 0; };
         });
@@ -170,24 +170,24 @@ void form_averages(const Exec& exec, const Batch& b, const Fields& f, const Aver
         const double* unexplained = f.unexplained.data() + b.problem_column(problem);
         const double share = 1.0 / samples;
         Scratch scratch(member, record_scratch(b));
-        double* x = scratch.take(static_cast<Index>(n) * padded(samples));
-        double* missing = x + static_cast<Index>(n) * samples;
-        team_for(member, static_cast<Index>(n) * (padded(samples) - samples), [=](Index j) { missing[j] = 0; });
+        const Matrix x = scratch.take(n, padded(samples)), missing = x.columns_from(samples, x.columns - samples);
+        team_for(member, missing.size(), [=](Index j) { missing[j] = 0; });
         for (int c = 0; c < b.tile_columns(tile); ++c) {
           const int column = b.tile_first(tile) + c;
           double* record = records.data() + begin(i) + column * record_length(m);
           team_for_columns(member, m, samples, [=](int s) {
             const double* v = of_samples + (s * columns + column) * m;
-            double* to = x + static_cast<Index>(s) * n + 2;
+            double* to = x.column(s) + 2;
             return [=](int r) { to[r] = v[r]; };
           });
           team_for(member, samples, [=](Index s) {
-            x[s * n] = 1;
-            x[s * n + 1] = trends[s * columns + column];
+            double* to = x.column(static_cast<int>(s));
+            to[0] = 1;
+            to[1] = trends[s * columns + column];
           });
           member.team_barrier();
           for (int first = 0; first < samples; first += kSamples) {
-            const double *x0 = x + static_cast<Index>(first) * n, *x1 = x0 + n, *x2 = x1 + n, *x3 = x2 + n;
+            const double *x0 = x.column(first), *x1 = x0 + n, *x2 = x1 + n, *x3 = x2 + n;
             team_for(member, n, [=](Index q) {
               const double y0 = share * x0[q], y1 = share * x1[q], y2 = share * x2[q], y3 = share * x3[q];
               double* to = record + packed_column(n, q) - q;

@@ -81,14 +81,10 @@ template <class T>
 void BlasDense::product(const Member& member, Same<T> alpha, Factor<Same<T>> a, Factor<Same<T>> b, Same<T> beta,
                         Matrix<T> c, Ahead ahead) {
   if (member.team_rank() == 0 && c.rows > 0 && c.columns > 0) {
-    if (!ours(c.rows))
-      vendors_product(alpha, a, b, beta, c);
-    else if (!a.transposed)
-      host_product<T>(Part::kWhole, c.rows, c.columns, a.columns, alpha, a.data, a.stride, b.data, b.down(), b.right(),
-                      beta, c.data, c.stride, ahead);
+    if (ours(c.rows))
+      host_product(Part::kWhole, alpha, a, b, beta, c, ahead);
     else
-      host_product_transposed<T>(Part::kWhole, c.rows, c.columns, a.columns, alpha, a.data, a.stride, b.data, b.down(),
-                                 b.right(), beta, c.data, c.stride);
+      vendors_product(alpha, a, b, beta, c);
   }
   member.team_barrier();
 }
@@ -99,8 +95,7 @@ void BlasDense::lower_product(const Member& member, Same<T> alpha, Matrix<const 
   const int m = c.rows;
   if (member.team_rank() == 0 && m > 0) {
     if (ours(m))
-      host_product<T>(Part::kLowerResult, m, m, a.columns, alpha, a.data, a.stride, b.data, b.stride, 1, beta, c.data,
-                      c.stride, ahead);
+      host_product(Part::kLowerResult, alpha, a, transposed(b), beta, c, ahead);
     else
       for (int j = 0; j < m; j += kPanel)
         vendors_product(alpha, a.rows_from(j, m - j), transposed(b.rows_from(j, panel(j, m))), beta,
@@ -115,8 +110,7 @@ void BlasDense::triangle_times(const Member& member, Matrix<const Same<T>> l, Ma
   const int m = c.rows;
   if (member.team_rank() == 0 && m > 0 && c.columns > 0) {
     if (ours(m))
-      host_product<T>(Part::kLowerTriangle, m, c.columns, m, 1, l.data, l.stride, b.data, 1, b.stride, 0, c.data,
-                      c.stride, ahead);
+      host_product(Part::kLowerTriangle, 1, l, b, 0, c, ahead);
     else
       for (int i = 0; i < m; i += kPanel) {
         const int rows = panel(i, m), end = i + rows;
@@ -132,8 +126,7 @@ void BlasDense::transposed_triangle_times(const Member& member, Matrix<const Sam
   const int m = c.rows;
   if (member.team_rank() == 0 && m > 0 && c.columns > 0) {
     if (ours(m))
-      host_product_transposed<T>(Part::kUpperTriangle, m, c.columns, m, 1, l.data, l.stride, b.data, 1, b.stride, 0,
-                                 c.data, c.stride);
+      host_product(Part::kUpperTriangle, 1, transposed(l), b, 0, c);
     else
       for (int i = 0; i < m; i += kPanel) {
         const int rows = panel(i, m);
@@ -144,8 +137,8 @@ void BlasDense::transposed_triangle_times(const Member& member, Matrix<const Sam
   member.team_barrier();
 }
 
-#define FEDPP_PRODUCTS(T)                                                                                            \
-  template void BlasDense::product<T>(const Member&, T, Factor<T>, Factor<T>, T, Matrix<T>, Ahead);                  \
+#define FEDPP_PRODUCTS(T)                                                                                             \
+  template void BlasDense::product<T>(const Member&, T, Factor<T>, Factor<T>, T, Matrix<T>, Ahead);                   \
   template void BlasDense::lower_product<T>(const Member&, T, Matrix<const T>, Matrix<const T>, T, Matrix<T>, Ahead); \
   template void BlasDense::triangle_times<T>(const Member&, Matrix<const T>, Matrix<const T>, Matrix<T>, Ahead);      \
   template void BlasDense::transposed_triangle_times<T>(const Member&, Matrix<const T>, Matrix<const T>, Matrix<T>);
@@ -157,7 +150,7 @@ int BlasDense::potrf(const Member& member, Matrix<double> a) {
   int info = 0;
   if (member.team_rank() == 0) {
     if (ours(a.rows)) {
-      info = host_cholesky(a.rows, a.data, a.stride);
+      info = host_cholesky(a);
     } else {
       dpotrf_("L", &a.rows, a.data, &a.stride, &info);
       // OpenBLAS lets NaN pass as a pivot, where LAPACK's own routine stops.
@@ -172,7 +165,7 @@ int BlasDense::potrf(const Member& member, Matrix<double> a) {
 void BlasDense::invert_lower(const Member& member, Matrix<const double> l, Matrix<double> x) {
   const int m = x.rows;
   if (member.team_rank() == 0 && ours(m)) {
-    host_invert_lower(m, l.data, x.data);
+    host_invert_lower(l, x);
   } else if (member.team_rank() == 0) {
     const double one = 1;
     for (int c = 0; c < m; ++c)

@@ -27,12 +27,12 @@ void drawn_intensity(const Exec& exec, const Batch& b, const Fields& f, const Dr
         const int i = b.tile_realisation(tile), client = b.client(i), samples = b.samples(client);
         const int problem = b.problem(i) + sample, m = b.inducing(i), first = b.tile_first(tile);
         const double log_rate = math::log(f.rate(client)), offset = f.offset(client);
-        const double* v = f.v.data() + b.matrix(problem) + static_cast<Index>(first) * m;  // [M x T]
+        const Matrix v = v_of<double>(b, f, tile, sample);
         const Index moments = b.problem_column(problem) + first;
         const double* offset_direction = draws.offset_direction.data() + b.vector(i);
         const double* rate_direction = draws.rate_direction.data() + b.vector(i);
         team_for(member, b.tile_columns(tile), [&](Index c) {
-          const double* column = v + c * m;
+          const double* column = v.column(static_cast<int>(c));
           const double slope = 1 / (1 + math::exp(offset + f.projection(moments + c)));
           const double to_offset = slope * (1 - scalar_product(m, column, offset_direction));
           const double to_rate = 1 - slope * scalar_product(m, column, rate_direction);

@@ -88,7 +88,7 @@ KOKKOS_INLINE_FUNCTION const double* weights_of(const Batch& b, const Fields& f,
 /// precision, double else.
 template <class Real>
 KOKKOS_INLINE_FUNCTION Matrix<Real> tile_block(const Batch& b, int tile, int sample, const Array<double>& whole,
-                                                 const Array<float>& single) {
+                                               const Array<float>& single) {
   const int i = b.tile_realisation(tile), m = b.inducing(i);
   const Index first = b.matrix(b.problem(i) + sample) + static_cast<Index>(b.tile_first(tile)) * m;
   if constexpr (std::is_same_v<Real, double>) {

@@ -15,23 +15,27 @@ namespace {
 constexpr int kPanelColumns = 8;  // columns: two of AVX2's vectors
 }
 
-int host_cholesky(int m, double* a, int lda) {
+int host_cholesky(Matrix<double> a) {
+  const int m = a.rows;
   assert(m <= kMostRows);
-  double done[kMostRows * kPanelColumns];
+  double explained[kMostRows * kPanelColumns];
   for (int j = 0; j < m; j += kPanelColumns) {
     const int rows = m - j, columns = std::min(kPanelColumns, rows);
-    double* panel = a + j + static_cast<Index>(j) * lda;
-    const double* left = a + j;  // [rows x j]: what is finished of these rows
-    if (j > 0) host_product<double>(Part::kWhole, rows, columns, j, 1, left, lda, left, lda, 1, 0, done, rows);
+    const Matrix below = a.rows_from(j, rows), panel = below.columns_from(j, columns);
+    const Matrix done(explained, rows, columns);
+    if (j > 0) {
+      const Matrix left = below.columns_from(0, j);  // what is finished of these rows
+      host_product(Part::kWhole, 1, left, transposed(left.rows_from(0, columns)), 0, done);
+    }
     for (int c = 0; c < columns; ++c) {
-      double* column = panel + static_cast<Index>(c) * lda;
+      double* column = panel.column(c);
       if (j > 0) {
-        const double* subtract = done + c * rows;
+        const double* subtract = done.column(c);
         FEDPP_INDEPENDENT
         for (int r = c; r < rows; ++r) column[r] -= subtract[r];
       }
       for (int k = 0; k < c; ++k) {
-        const double* before = panel + static_cast<Index>(k) * lda;
+        const double* before = panel.column(k);
         const double factor = before[c];
         FEDPP_INDEPENDENT
         for (int r = c; r < rows; ++r) column[r] -= before[r] * factor;
@@ -45,28 +49,31 @@ int host_cholesky(int m, double* a, int lda) {
   return 0;
 }
 
-void host_invert_lower(int m, const double* l, double* inverse) {
+void host_invert_lower(Matrix<const double> l, Matrix<double> x) {
+  const int m = x.rows;
   assert(m <= kMostRows);
-  double product[kPanelColumns * kMostRows];
-  std::fill_n(inverse, static_cast<Index>(m) * m, 0.0);
+  double products[kPanelColumns * kMostRows];
+  std::fill_n(x.data, x.size(), 0.0);
   for (int j = 0; j < m; j += kPanelColumns) {
     const int n = std::min(kPanelColumns, m - j);
-    const Index corner = j + static_cast<Index>(j) * m;
+    const Matrix l_rows = l.rows_from(j, n), l_block = l_rows.columns_from(j, n);
+    const Matrix x_rows = x.rows_from(j, n), x_block = x_rows.columns_from(j, n);
     double row[kPanelColumns][kPanelColumns] = {};  // of the diagonal block's inverse
     for (int r = 0; r < n; ++r) {
-      const double reciprocal = 1 / l[corner + r + static_cast<Index>(r) * m];
+      const double reciprocal = 1 / l_block(r, r);
       for (int k = 0; k < r; ++k) {
-        const double factor = l[corner + r + static_cast<Index>(k) * m];
+        const double factor = l_block(r, k);
         for (int c = 0; c < kPanelColumns; ++c) row[r][c] -= factor * row[k][c];
       }
       for (int c = 0; c < kPanelColumns; ++c) row[r][c] *= reciprocal;
       row[r][r] = reciprocal;
-      for (int c = 0; c <= r; ++c) inverse[corner + r + static_cast<Index>(c) * m] = row[r][c];
+      for (int c = 0; c <= r; ++c) x_block(r, c) = row[r][c];
     }
     if (j == 0) continue;
     // To the left of the block: -(its inverse) (L's rows there) (the inverse so far)
-    host_product<double>(Part::kWhole, n, j, j, 1, l + j, m, inverse, 1, m, 0, product, n);
-    host_product<double>(Part::kLowerTriangle, n, j, n, -1, inverse + corner, m, product, 1, n, 0, inverse + j, m);
+    const Matrix product(products, n, j);
+    host_product(Part::kWhole, 1, l_rows.columns_from(0, j), x.rows_from(0, j).columns_from(0, j), 0, product);
+    host_product(Part::kLowerTriangle, -1, x_block, product, 0, x_rows.columns_from(0, j));
   }
 }
 

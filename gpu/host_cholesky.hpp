@@ -2,13 +2,15 @@
 // host_product's: of 128 rows or fewer a vendor's LAPACK spends its time on calls.
 #pragma once
 
+#include "gpu/matrix.hpp"
+
 namespace fedpp::gpu {
 
-/// Lower Cholesky factor in place of a[m x m], m <= kMostRows; the upper triangle is neither read nor written. Returns
+/// Lower Cholesky factor in place, of kMostRows rows or fewer; the upper triangle is neither read nor written. Returns
 /// 0, or 1 + the index of the first pivot that is not positive (NaN is not), which then stands on the diagonal.
-int host_cholesky(int m, double* a, int lda);
+int host_cholesky(Matrix<double> a);
 
-/// L^-1 with zeros above the diagonal, [m x m], apart from l;  l: [m x m] lower, its upper triangle is not read.
-void host_invert_lower(int m, const double* l, double* inverse);
+/// X = L^-1 with zeros above the diagonal, without gaps and apart from L, whose upper triangle is not read.
+void host_invert_lower(Matrix<const double> l, Matrix<double> x);
 
 }  // namespace fedpp::gpu

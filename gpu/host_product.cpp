@@ -151,23 +151,20 @@ void slices(int m, int n, int k, T beta, T* c, Stride ldc, const F& f) {
   for (; p < k; p += kDepth) f.template operator()<true>(p, std::min(k - p, kDepth));
 }
 
-}  // namespace
-
 template <class T>
-void host_product(Part part, int m, int n, int k, T alpha, const T* a, Stride lda, const T* b, Stride step,
-                  Stride column, T beta, T* c, Stride ldc, Ahead ahead) {
-  assert(m <= kMostRows);
+void product(Part part, int m, int n, int k, T alpha, const T* a, Stride lda, const T* b, Stride step, Stride column,
+             T beta, T* c, Stride ldc, Ahead ahead) {
   slices(m, n, k, beta, c, ldc, [&]<bool add>(int p, int depth) {
     slice<T, add>(part, m, n, p, depth, alpha, a + p * lda, lda, b + p * step, step, column, c, ldc, ahead);
   });
 }
 
+/// With A' instead of A;  A: [k x m].
 template <class T>
-void host_product_transposed(Part part, int m, int n, int k, T alpha, const T* a, Stride lda, const T* b, Stride step,
-                             Stride column, T beta, T* c, Stride ldc) {
+void transposed_product(Part part, int m, int n, int k, T alpha, const T* a, Stride lda, const T* b, Stride step,
+                        Stride column, T beta, T* c, Stride ldc) {
   T columns[kMostRows * kDepth];
   Ahead nothing;
-  assert(m <= kMostRows);
   slices(m, n, k, beta, c, ldc, [&]<bool add>(int p, int depth) {
     for (int i = 0; i < m; ++i)
       for (int q = 0; q < depth; ++q) columns[i + q * m] = a[p + q + i * lda];
@@ -175,14 +172,22 @@ void host_product_transposed(Part part, int m, int n, int k, T alpha, const T* a
   });
 }
 
-#define FEDPP_HOST_PRODUCTS(T)                                                                                        \
-  template void host_product<T>(Part, int, int, int, T, const T*, Stride, const T*, Stride, Stride, T, T*, Stride,    \
-                                Ahead);                                                                               \
-  template void host_product_transposed<T>(Part, int, int, int, T, const T*, Stride, const T*, Stride, Stride, T, T*, \
-                                           Stride);
-FEDPP_HOST_PRODUCTS(double)
-FEDPP_HOST_PRODUCTS(float)
-#undef FEDPP_HOST_PRODUCTS
+}  // namespace
+
+template <class T>
+void host_product(Part part, Same<T> alpha, Factor<Same<T>> a, Factor<Same<T>> b, Same<T> beta, Matrix<T> c,
+                  Ahead ahead) {
+  assert(c.rows <= kMostRows && a.rows == c.rows && a.columns == b.rows && b.columns == c.columns);
+  if (a.transposed)
+    transposed_product(part, c.rows, c.columns, a.columns, alpha, a.data, a.stride, b.data, b.down(), b.right(), beta,
+                       c.data, c.stride);
+  else
+    product(part, c.rows, c.columns, a.columns, alpha, a.data, a.stride, b.data, b.down(), b.right(), beta, c.data,
+            c.stride, ahead);
+}
+
+template void host_product<double>(Part, double, Factor<double>, Factor<double>, double, Matrix<double>, Ahead);
+template void host_product<float>(Part, float, Factor<float>, Factor<float>, float, Matrix<float>, Ahead);
 
 }  // namespace fedpp::gpu
 

@@ -3,8 +3,6 @@
 // never on how many others there are.
 #pragma once
 
-#include <cstddef>
-
 #include "gpu/ahead.hpp"
 
 namespace fedpp::gpu {
@@ -20,15 +18,10 @@ enum class Part {
   kUpperTriangle,  ///< A is upper triangular with zeros below the diagonal, m = k
 };
 
-/// C = alpha A op(B) + beta C;  A: [m x k], m <= kMostRows, C: [m x n]; row p, column j of op(B) is
-/// b[p * step + j * column]. C is not read where beta = 0. Of `ahead` it fetches as many lines as it makes steps.
+/// C = alpha A B + beta C;  C of kMostRows rows or fewer, not read where beta = 0. Of `ahead` it fetches as many lines as
+/// it makes steps, where A is no transpose.
 template <class T>
-void host_product(Part part, int m, int n, int k, T alpha, const T* a, std::ptrdiff_t lda, const T* b,
-                  std::ptrdiff_t step, std::ptrdiff_t column, T beta, T* c, std::ptrdiff_t ldc, Ahead ahead = {});
-
-/// The same with A' instead of A;  A: [k x m].
-template <class T>
-void host_product_transposed(Part part, int m, int n, int k, T alpha, const T* a, std::ptrdiff_t lda, const T* b,
-                             std::ptrdiff_t step, std::ptrdiff_t column, T beta, T* c, std::ptrdiff_t ldc);
+void host_product(Part part, Same<T> alpha, Factor<Same<T>> a, Factor<Same<T>> b, Same<T> beta, Matrix<T> c,
+                  Ahead ahead = {});
 
 }  // namespace fedpp::gpu

@@ -52,6 +52,10 @@ struct Factor {
   KOKKOS_INLINE_FUNCTION Index right() const { return transposed ? 1 : stride; }
 };
 
+/// T, where the result of a call and not its factors says what T is: double, or float for products in mixed precision.
+template <class T>
+using Same = std::type_identity_t<T>;
+
 /// A' as a factor.
 template <class T>
 KOKKOS_INLINE_FUNCTION Factor<std::remove_const_t<T>> transposed(const Matrix<T>& a) {

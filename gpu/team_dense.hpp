@@ -11,10 +11,6 @@
 
 namespace fedpp::gpu {
 
-/// T, where a call's matrices and not its factors say what T is: double, or float for products in mixed precision.
-template <class T>
-using Same = std::type_identity_t<T>;
-
 /// The entries of a product that one thread forms: `size` rows, as far apart from each other as they share the matrix,
 /// of `size` columns. With four eight numbers are read for sixteen multiplications; one entry a thread would read two
 /// for each.

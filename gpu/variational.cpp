@@ -26,9 +26,8 @@ template <class D>
 KOKKOS_INLINE_FUNCTION void add_square(const Member& member, double share, bool first, Matrix<float> v,
                                        Matrix<float> scaled, Matrix<float> part, Matrix<double> square) {
   D::lower_product(member, 1, v, scaled, 0, part);
-  team_for_2d(member, square.rows, square.columns, [=](int r, int c) {
-    square(r, c) = share * (r < c ? 0 : part(r, c)) + (first ? 0 : square(r, c));
-  });
+  team_for_2d(member, square.rows, square.columns,
+              [=](int r, int c) { square(r, c) = share * (r < c ? 0 : part(r, c)) + (first ? 0 : square(r, c)); });
   member.team_barrier();
 }
 
@@ -56,8 +55,7 @@ void accumulate(const Exec& exec, const Batch& b, const Fields& f) {
           const Matrix v = v_of<Real>(b, f, tile, s);
           const double* trend = f.trend.data() + b.problem_column(b.problem(i) + s) + first;
           team_visit_and_multiply(
-              member, m, n, [=](int r, int c) { scaled(r, c) = static_cast<Real>(v(r, c) * alpha[c]); },
-              [=](int r, int c) { return static_cast<double>(v(r, c)); }, product,
+              member, m, n, [=](int r, int c) { scaled(r, c) = static_cast<Real>(v(r, c) * alpha[c]); }, v, product,
               [=](int c) { return beta[c] - alpha[c] * (offset + trend[c]); });
           member.team_barrier();
           team_for(member, m, [=](Index r) { vector[r] = share * product[r] + (s == 0 ? 0 : vector[r]); });
@@ -113,8 +111,7 @@ void solve(const Exec& exec, const Batch& b, const Fields& f) {
         const Matrix factor(f.v_factor.data() + b.square(i), m, m);
         D::invert_lower(member, a, factor);
         double* mu = f.v_mean.data() + b.vector(i);
-        team_multiply(
-            member, m, m, [=](int r, int c) { return factor(r, c); }, half, [=](int c) { return rhs[c]; });
+        team_multiply(member, m, m, factor, half, [=](int c) { return rhs[c]; });
         member.team_barrier();
         team_column_sums(
             member, m, m, [=](int c, const double* sum) { mu[c] = sum[0]; },

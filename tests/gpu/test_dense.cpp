@@ -10,9 +10,10 @@ namespace {
 
 using namespace fedpp;
 using gpu::Array;
+using gpu::Factor;
 using gpu::Index;
+using gpu::Matrix;
 using gpu::Member;
-using gpu::Op;
 using Vector = std::vector<double>;
 
 template <class D, class F>
@@ -30,62 +31,52 @@ void in_a_team(const F& f) {
 }
 
 /// One call of one function on device arrays; functors, because device lambdas cannot be templates.
-struct Gemm {
-  Op op_a, op_b;
-  int m, n, k;
+struct Product {
   double alpha;
-  const double* a;
-  int lda;
-  const double* b;
-  int ldb;
+  Factor<double> a, b;
   double beta;
-  double* c;
-  int ldc;
+  Matrix<double> c;
   template <class D>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    D::gemm(member, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    D::product(member, alpha, a, b, beta, c);
   }
 };
 struct LowerProduct {
-  int m, k;
   double alpha;
-  const double *a, *b;
+  Matrix<const double> a, b;
   double beta;
-  double* c;
+  Matrix<double> c;
   template <class D>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    D::lower_product(member, m, k, alpha, a, m, b, m, beta, c, m);
+    D::lower_product(member, alpha, a, b, beta, c);
   }
 };
 struct TriangleTimes {
-  int m, n;
-  const double *l, *b;
-  double* c;
+  Matrix<const double> l, b;
+  Matrix<double> c;
   bool transposed = false;
   template <class D>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     if (transposed)
-      D::transposed_triangle_times(member, m, n, l, m, b, m, c, m);
+      D::transposed_triangle_times(member, l, b, c);
     else
-      D::triangle_times(member, m, n, l, m, b, m, c, m);
+      D::triangle_times(member, l, b, c);
   }
 };
 struct InvertLower {
-  int m;
-  const double* l;
-  double* inverse;
+  Matrix<const double> l;
+  Matrix<double> inverse;
   template <class D>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    D::invert_lower(member, m, l, inverse);
+    D::invert_lower(member, l, inverse);
   }
 };
 struct Potrf {
-  int m;
-  double* a;
+  Matrix<double> a;
   int* info;  ///< [team size]: what each thread was told
   template <class D>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    info[member.team_rank()] = D::potrf(member, m, a, m);
+    info[member.team_rank()] = D::potrf(member, a);
   }
 };
 
@@ -122,7 +113,7 @@ class Dense : public testing::TestWithParam<std::string> {
   std::vector<int> factorise(int m, Vector& a) {
     const auto device = up(a);
     const Array<int> info("info", static_cast<std::size_t>(gpu::team_size()));
-    in_a_team(Potrf{m, device.data(), info.data()});
+    in_a_team(Potrf{Matrix(device.data(), m, m), info.data()});
     a = test::host(device);
     return test::host(info);
   }
@@ -133,21 +124,44 @@ class Dense : public testing::TestWithParam<std::string> {
 
 const int kSizes[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65, 100, 129};  // the last beyond host_product's rows
 
-TEST_P(Dense, gemm) {
+TEST(Matrix, parts_are_parts_of_the_same_memory) {
+  Vector x(20);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i);
+  const Matrix whole(x.data(), 5, 4);
+  const Matrix part = whole.rows_from(1, 3).columns_from(2, 2);
+  EXPECT_EQ(whole.size(), 20);
+  EXPECT_EQ(part.rows, 3);
+  EXPECT_EQ(part.columns, 2);
+  EXPECT_EQ(part(0, 0), 11);
+  EXPECT_EQ(part(2, 1), 18);
+  EXPECT_EQ(part.column(1), x.data() + 16);
+  const Factor<double> plain = part, turned = transposed(part);
+  EXPECT_EQ(turned.rows, 2);
+  EXPECT_EQ(turned.columns, 3);
+  for (int r = 0; r < part.rows; ++r)
+    for (int c = 0; c < part.columns; ++c) {
+      EXPECT_EQ(plain.data[r * plain.down() + c * plain.right()], part(r, c));
+      EXPECT_EQ(turned.data[c * turned.down() + r * turned.right()], part(r, c));
+    }
+}
+
+TEST_P(Dense, product) {
   for (const int m : kSizes)
     for (const auto& [n, k] : {std::pair{1, 7}, {5, 1}, {33, 31}, {400, 60}, {9, 150}})
-      for (const Op op_a : {Op::kNone, Op::kTranspose})
-        for (const Op op_b : {Op::kNone, Op::kTranspose})
+      for (const bool turn_a : {false, true})
+        for (const bool turn_b : {false, true})
           for (const double beta : {0.0, 1.0, -0.5}) {
-            const int rows_a = op_a == Op::kNone ? m : k, rows_b = op_b == Op::kNone ? k : n;
+            const int rows_a = turn_a ? k : m, columns_a = turn_a ? m : k;
+            const int rows_b = turn_b ? n : k, columns_b = turn_b ? k : n;
             const int lda = rows_a + 2, ldb = rows_b + 1, ldc = m + 3;  // parts of larger arrays
-            const auto columns = [](Op op, int plain, int transposed) { return op == Op::kNone ? plain : transposed; };
-            const Vector a = random(static_cast<std::size_t>(lda * columns(op_a, k, m)));
-            const Vector b = random(static_cast<std::size_t>(ldb * columns(op_b, n, k)));
+            const Vector a = random(static_cast<std::size_t>(lda * columns_a));
+            const Vector b = random(static_cast<std::size_t>(ldb * columns_b));
             Vector c = random(static_cast<std::size_t>(ldc * n));
             if (beta == 0) c.assign(c.size(), std::numeric_limits<double>::quiet_NaN());  // must not be read
             const auto da = up(a), db = up(b), dc = up(c);
-            in_a_team(Gemm{op_a, op_b, m, n, k, 1.5, da.data(), lda, db.data(), ldb, beta, dc.data(), ldc});
+            const Matrix ma(da.data(), rows_a, columns_a, lda), mb(db.data(), rows_b, columns_b, ldb);
+            in_a_team(Product{1.5, turn_a ? transposed(ma) : Factor<double>(ma),
+                              turn_b ? transposed(mb) : Factor<double>(mb), beta, Matrix(dc.data(), m, n, ldc)});
             const Vector got = test::host(dc);
             for (int j = 0; j < n; ++j)
               for (int i = 0; i < ldc; ++i) {
@@ -158,8 +172,8 @@ TEST_P(Dense, gemm) {
                 }
                 double sum = 0;
                 for (int p = 0; p < k; ++p)
-                  sum += a[static_cast<std::size_t>(op_a == Op::kNone ? i + p * lda : p + i * lda)] *
-                         b[static_cast<std::size_t>(op_b == Op::kNone ? p + j * ldb : j + p * ldb)];
+                  sum += a[static_cast<std::size_t>(turn_a ? p + i * lda : i + p * lda)] *
+                         b[static_cast<std::size_t>(turn_b ? j + p * ldb : p + j * ldb)];
                 ASSERT_NEAR(got[at], 1.5 * sum + (beta == 0 ? 0 : beta * c[at]), 1e-12)
                     << m << " x " << n << " x " << k;
               }
@@ -175,7 +189,7 @@ TEST_P(Dense, symmetric_gives_the_lower_triangle) {
         for (int p = 0; p < k; ++p)
           for (int i = 0; i < m; ++i) b[static_cast<std::size_t>(i + p * m)] *= 1 + 0.1 * p;
         const auto da = up(a), db = up(b), dc = up(Vector(static_cast<std::size_t>(m * m), beta == 0 ? NAN : -7.0));
-        in_a_team(LowerProduct{m, k, 2.0, da.data(), db.data(), beta, dc.data()});
+        in_a_team(LowerProduct{2.0, Matrix(da.data(), m, k), Matrix(db.data(), m, k), beta, Matrix(dc.data(), m, m)});
         const Vector got = test::host(dc);
         for (int j = 0; j < m; ++j)
           for (int i = j; i < m; ++i) {
@@ -194,7 +208,8 @@ TEST_P(Dense, triangles_multiply_and_invert) {
       Vector zeros_above = l;
       for (double& v : zeros_above) v = std::isnan(v) ? 0 : v;
       const auto dl = up(l), dz = up(zeros_above), dx = up(x), db = up(Vector(x.size(), NAN));
-      in_a_team(TriangleTimes{m, n, dz.data(), dx.data(), db.data()});
+      const Matrix mz(dz.data(), m, m), mx(dx.data(), m, n), mb(db.data(), m, n);
+      in_a_team(TriangleTimes{mz, mx, mb});
       const Vector product = test::host(db);
       for (int j = 0; j < n; ++j)
         for (int i = 0; i < m; ++i) {
@@ -204,7 +219,7 @@ TEST_P(Dense, triangles_multiply_and_invert) {
           ASSERT_NEAR(product[static_cast<std::size_t>(i + j * m)], sum, 1e-12);
         }
       const auto dt = up(Vector(x.size(), NAN));
-      in_a_team(TriangleTimes{m, n, dz.data(), dx.data(), dt.data(), /*transposed=*/true});
+      in_a_team(TriangleTimes{mz, mx, Matrix(dt.data(), m, n), /*transposed=*/true});
       const Vector by_transposed = test::host(dt);
       for (int j = 0; j < n; ++j)
         for (int i = 0; i < m; ++i) {
@@ -214,8 +229,9 @@ TEST_P(Dense, triangles_multiply_and_invert) {
           ASSERT_NEAR(by_transposed[static_cast<std::size_t>(i + j * m)], sum, 1e-12);
         }
       const auto di = up(Vector(static_cast<std::size_t>(m * m), NAN)), by_inverse = up(Vector(x.size(), NAN));
-      in_a_team(InvertLower{m, dl.data(), di.data()});
-      in_a_team(TriangleTimes{m, n, di.data(), db.data(), by_inverse.data()});
+      const Matrix inverse(di.data(), m, m);
+      in_a_team(InvertLower{Matrix(dl.data(), m, m), inverse});
+      in_a_team(TriangleTimes{inverse, mb, Matrix(by_inverse.data(), m, n)});
       test::expect_close(test::host(by_inverse), x, 1e-11, "inverse times L x");
     }
 }

@@ -27,6 +27,9 @@ class HostProduct : public testing::Test {
   struct Operands {
     int m, n, k, lda, ldc;
     std::vector<T> a, b, c;
+    Matrix<const T> a_matrix() const { return Matrix(a.data(), m, k, lda); }
+    Matrix<const T> b_matrix() const { return Matrix(b.data(), k, n); }
+    Matrix<T> in(std::vector<T>& result) const { return Matrix(result.data(), m, n, ldc); }
   };
   Operands operands(int m, int n, int k) {
     const int lda = m + 3, ldc = m + 2;
@@ -58,10 +61,10 @@ TYPED_TEST(HostProduct, agrees_with_plain_loops) {
               for (int p = 0; p < k; ++p)
                 at[static_cast<std::size_t>(p + i * (k + 1))] = x.a[static_cast<std::size_t>(i + p * x.lda)];
             auto plain = x.c, by_transposed = x.c;
-            host_product<T>(Part::kWhole, m, n, k, T(1.5), x.a.data(), x.lda, x.b.data(), step, column, beta,
-                            plain.data(), x.ldc);
-            host_product_transposed<T>(Part::kWhole, m, n, k, T(1.5), at.data(), k + 1, x.b.data(), step, column, beta,
-                                       by_transposed.data(), x.ldc);
+            const Factor<T> b = transposed_b ? transposed(Matrix(x.b.data(), n, k)) : Factor<T>(x.b_matrix());
+            host_product(Part::kWhole, T(1.5), x.a_matrix(), b, beta, x.in(plain));
+            host_product(Part::kWhole, T(1.5), transposed(Matrix(at.data(), k, m, k + 1)), b, beta,
+                         x.in(by_transposed));
             for (int j = 0; j < n; ++j)
               for (int i = 0; i < x.ldc; ++i) {
                 const auto entry = static_cast<std::size_t>(i + j * x.ldc);
@@ -90,9 +93,9 @@ TYPED_TEST(HostProduct, halves_are_those_of_the_whole) {
     for (const int k : kDepths) {
       auto x = this->operands(m, m, k);
       auto lower = x.c, whole = x.c;
-      host_product<T>(Part::kLowerResult, m, m, k, T(2), x.a.data(), x.lda, x.b.data(), m, 1, T(0.3), lower.data(),
-                      x.ldc);
-      host_product<T>(Part::kWhole, m, m, k, T(2), x.a.data(), x.lda, x.b.data(), m, 1, T(0.3), whole.data(), x.ldc);
+      const auto b = transposed(Matrix(x.b.data(), m, k));
+      host_product(Part::kLowerResult, T(2), x.a_matrix(), b, T(0.3), x.in(lower));
+      host_product(Part::kWhole, T(2), x.a_matrix(), b, T(0.3), x.in(whole));
       for (int j = 0; j < m; ++j)
         for (int i = j; i < m; ++i)
           ASSERT_EQ(lower[static_cast<std::size_t>(i + j * x.ldc)], whole[static_cast<std::size_t>(i + j * x.ldc)])
@@ -104,19 +107,14 @@ TYPED_TEST(HostProduct, halves_are_those_of_the_whole) {
       for (int p = 0; p < m; ++p)
         for (int i = 0; i < p; ++i) x.a[static_cast<std::size_t>(i + p * x.lda)] = 0;
       auto half = x.c, whole = x.c;
-      host_product<T>(Part::kLowerTriangle, m, n, m, T(1), x.a.data(), x.lda, x.b.data(), 1, m, T(0), half.data(),
-                      x.ldc);
-      host_product<T>(Part::kWhole, m, n, m, T(1), x.a.data(), x.lda, x.b.data(), 1, m, T(0), whole.data(), x.ldc);
+      host_product(Part::kLowerTriangle, T(1), x.a_matrix(), x.b_matrix(), T(0), x.in(half));
+      host_product(Part::kWhole, T(1), x.a_matrix(), x.b_matrix(), T(0), x.in(whole));
       for (std::size_t entry = 0; entry < half.size(); ++entry) ASSERT_EQ(half[entry], whole[entry]) << m << " x " << n;
       // L' B.
-      auto transposed = x.c;
-      whole = x.c;
-      host_product_transposed<T>(Part::kUpperTriangle, m, n, m, T(1), x.a.data(), x.lda, x.b.data(), 1, m, T(0),
-                                 transposed.data(), x.ldc);
-      host_product_transposed<T>(Part::kWhole, m, n, m, T(1), x.a.data(), x.lda, x.b.data(), 1, m, T(0), whole.data(),
-                                 x.ldc);
-      for (std::size_t entry = 0; entry < whole.size(); ++entry)
-        ASSERT_EQ(transposed[entry], whole[entry]) << m << " x " << n;
+      half = whole = x.c;
+      host_product(Part::kUpperTriangle, T(1), transposed(x.a_matrix()), x.b_matrix(), T(0), x.in(half));
+      host_product(Part::kWhole, T(1), transposed(x.a_matrix()), x.b_matrix(), T(0), x.in(whole));
+      for (std::size_t entry = 0; entry < half.size(); ++entry) ASSERT_EQ(half[entry], whole[entry]) << m << " x " << n;
     }
   }
 }
@@ -134,9 +132,10 @@ TYPED_TEST(HostProduct, what_it_fetches_ahead_changes_no_bit) {
       with.resize(without.size());
       auto b = x.b;
       b.resize(static_cast<std::size_t>(m * columns));
-      host_product<T>(part, m, columns, m, T(2), x.a.data(), x.lda, b.data(), 1, m, T(0), without.data(), x.ldc);
-      host_product<T>(part, m, columns, m, T(2), x.a.data(), x.lda, b.data(), 1, m, T(0), with.data(), x.ldc,
-                      {wanted.data(), length});
+      const Matrix b_matrix(b.data(), m, columns);
+      host_product(part, T(2), x.a_matrix(), b_matrix, T(0), Matrix(without.data(), m, columns, x.ldc));
+      host_product(part, T(2), x.a_matrix(), b_matrix, T(0), Matrix(with.data(), m, columns, x.ldc),
+                   {wanted.data(), length});
       ASSERT_EQ(with, without);
     }
 }
@@ -148,12 +147,12 @@ TYPED_TEST(HostProduct, an_entrys_bits_do_not_depend_on_how_many_others_there_ar
       const int m = 97, n = 13;
       const auto x = this->operands(m, n, k);
       auto together = x.c;
-      host_product<T>(Part::kWhole, m, n, k, T(0.7), x.a.data(), x.lda, x.b.data(), 1, k, beta, together.data(), x.ldc);
+      host_product(Part::kWhole, T(0.7), x.a_matrix(), x.b_matrix(), beta, x.in(together));
       for (int first = 0; first < m; first += 5)
         for (int j = 0; j < n; ++j) {
           auto alone = x.c;
-          host_product<T>(Part::kWhole, m - first, 1, k, T(0.7), x.a.data() + first, x.lda, x.b.data() + j * k, 1, k,
-                          beta, alone.data() + first + j * x.ldc, x.ldc);
+          host_product(Part::kWhole, T(0.7), x.a_matrix().rows_from(first, m - first), x.b_matrix().columns_from(j, 1),
+                       beta, x.in(alone).rows_from(first, m - first).columns_from(j, 1));
           for (int i = first; i < m; ++i) {
             const auto entry = static_cast<std::size_t>(i + j * x.ldc);
             ASSERT_EQ(alone[entry], together[entry]) << "row " << i << " of rows from " << first << ", depth " << k;
