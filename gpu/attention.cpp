@@ -63,10 +63,11 @@ class AttentionOperator : public EncoderOperator {
   AttentionOperator(const Batch& batch, const Fields& fields, bool with_gradient) {
     std::vector<Encoder> encoders;
     to_host(batch.encoder, encoders);
+    int h = 0;  // the largest width: arrays have the strides of the largest sizes
     for (const Encoder& e : encoders) {
       if (e.kind != EncoderKind::kAttention) continue;
       const Attention a(e);
-      k_.width = std::max(k_.width, a.width);
+      h = std::max(h, a.width);
       k_.layers = std::max(k_.layers, a.layers);
       k_.forward_scratch = std::max(k_.forward_scratch, ForwardScratch::size(a));
       k_.adjoint_scratch = std::max(k_.adjoint_scratch, AdjointScratch::size(a));
@@ -75,17 +76,22 @@ class AttentionOperator : public EncoderOperator {
     k_.with_gradient = with_gradient;
     const Index gradient = lay_out_blocks(batch, encoders, k_);
     const Index slots = batch.lengths.problem_slot, points = batch.lengths.problem_point;
+    const int l = k_.layers;
     ArraySet<double> doubles;
-    doubles.uninitialised("attention_kv", k_.token_kv, slots * k_.kv_stride());
-    doubles.uninitialised("attention_x", k_.token_x, slots * k_.x_stride());
-    doubles.uninitialised("attention_o", k_.token_o, slots * k_.token_o_stride());
+    const auto lay_out = [&](const char* name, PerItem& x, Index items, int stride) {
+      x.stride = stride;
+      doubles.uninitialised(name, x.all, items * stride);
+    };
+    lay_out("attention_kv", k_.token_kv, slots, Keys::parts(with_gradient) * h * l);
+    lay_out("attention_x", k_.token_x, slots, h * l);
+    lay_out("attention_o", k_.token_o, slots, (h + 1) * (l - 1));
     if (with_gradient) {
       doubles.uninitialised("token_gradient", k_.gradient, gradient);
-      doubles.uninitialised("attention_point_o", k_.point_o, points * k_.point_o_stride());
-      doubles.uninitialised("attention_point_items", k_.point_items, points * k_.point_item_stride());
-      doubles.uninitialised("attention_token_items", k_.token_items, slots * k_.token_item_stride());
-      doubles.uninitialised("attention_qkv_bar", k_.token_qkv_bar, slots * 3 * k_.width);
-      doubles.uninitialised("attention_x_bar", k_.token_x_bar, slots * k_.width);
+      lay_out("attention_point_o", k_.point_o, points, (h + 1) * l);
+      lay_out("attention_point_items", k_.point_items, points, (2 * h + 2) * l);
+      lay_out("attention_token_items", k_.token_items, slots, (2 * h + 2) * (l - 1));
+      lay_out("attention_qkv_bar", k_.token_qkv_bar, slots, 3 * h);
+      lay_out("attention_x_bar", k_.token_x_bar, slots, h);
     }
     doubles.make("attention");
     if (with_gradient) k_.points = make_slot_points(batch, fields);

@@ -17,27 +17,26 @@ void embed_tokens(const Exec& exec, const Batch& b, const Fields& f, const Work&
         const Attention a(b.encoder(block.client));
         if (layer >= a.layers) return;
         const double* w = weights_of(b, f, block.client, block.sample);
-        const int n = block.n, h = a.width, first = block.first;
+        const int n = block.n, first = block.first;
         const Index token = block.base + first;
         const ForwardScratch s(member, k, a);
-        double* x = k.token_x.data() + token * k.x_stride() + layer * h;
+        const Matrix x = k.token_x.part(layer, a.width, token, n);
         if (layer == 0) {
-          const double* input =
-              f.token_input.data() + b.stream_input(block.stream) + static_cast<Index>(first) * a.inputs;
+          const Matrix input(f.token_input.data() + b.stream_input(block.stream), a.inputs, block.tokens);
           const Index type = b.stream_token(block.stream) + first;
-          enter<D>(member, a, w, n, input, [&](int c) { return f.token_type(type + c); }, s.in, x, k.x_stride());
+          enter<D>(
+              member, a, w, input.columns_from(first, n), [&](int c) { return f.token_type(type + c); }, s.in(n), x);
         } else {
-          const double* below = x - h;
-          project<D>(member, a, w, layer - 1, n, below, k.x_stride(), s.qkv);
+          const Matrix below = k.token_x.part(layer - 1, a.width, token, n);
+          affine<D>(member, w + a.qkv(layer - 1), below, s.qkv(n));
           attend<D>(
-              member, a, n, s.qkv, k.keys(block.base, block.tokens, a, layer - 1), [=](int c) { return first + c; },
-              first + n - 1, math::exp(w[a.recency(layer - 1)]), s.o, s.scores, s.running);
-          double* kept = k.token_o.data() + token * k.token_o_stride() + (layer - 1) * (h + 1);
-          copy(member, h + 1, n, s.o, h + 1, kept, k.token_o_stride());
-          feed_forward<D>(member, a, w, layer - 1, n, below, k.x_stride(), s.o, h + 1, s.y, s.u, x, k.x_stride());
+              member, a, s.qkv(n), k.keys(block.base, block.tokens, a, layer - 1), [=](int c) { return first + c; },
+              first + n - 1, math::exp(w[a.recency(layer - 1)]), s.o(n), s.scores(n), s.running(n));
+          copy(member, s.o(n), k.token_o.part(layer - 1, a.width + 1, token, n));
+          feed_forward<D>(member, a, w, layer - 1, below, s.o(n), s.y(n), s.u(n), x);
         }
-        project<D>(member, a, w, layer, n, x, k.x_stride(), s.qkv);
-        keep(member, k.keys(block.base, block.tokens, a, layer), first, n, s.qkv, k.with_gradient);
+        affine<D>(member, w + a.qkv(layer), x, s.qkv(n));
+        keep(member, k.keys(block.base, block.tokens, a, layer), first, s.qkv(n), k.with_gradient);
       });
 }
 
@@ -50,31 +49,27 @@ void embed_points(const Exec& exec, const Batch& b, const Fields& f, const Work&
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != EncoderKind::kAttention || (batch_only && !piece.selected(b, f))) return;
         const Attention a(e);
-        const int h = a.width;
         const ForwardScratch s(member, k, a);
         const Index slots = b.problem_slot(piece.problem);
+        const Matrix input(piece.input, a.inputs, piece.n);
+        const Matrix embedding(piece.embedding, a.width, piece.n);
         for (int begin = 0; begin < piece.n;) {
           const Run run(b, k, piece, begin);
           const int n = run.n, stream_slot = run.stream_slot;
           const int* slot = piece.slot + begin;
-          enter<D>(
-              member, a, piece.weights, n, piece.input + static_cast<Index>(begin) * a.inputs, [](int) { return -1; },
-              s.in, s.x, h);
+          const Matrix x = s.x(n);
+          enter<D>(member, a, piece.weights, input.columns_from(begin, n), [](int) { return -1; }, s.in(n), x);
           for (int layer = 0; layer < a.layers; ++layer) {
-            project<D>(member, a, piece.weights, layer, n, s.x, h, s.qkv);
+            affine<D>(member, piece.weights + a.qkv(layer), x, s.qkv(n));
             attend<D>(
-                member, a, n, s.qkv, k.keys(slots + stream_slot, run.tokens, a, layer),
-                [=](int c) { return slot[c] - stream_slot; }, run.most, math::exp(piece.weights[a.recency(layer)]), s.o,
-                s.scores, s.running);
-            if (k.with_gradient) {
-              double* kept = k.point_o.data() + (piece.point + begin) * k.point_o_stride() + layer * (h + 1);
-              copy(member, h + 1, n, s.o, h + 1, kept, k.point_o_stride());
-            }
-            feed_forward<D>(member, a, piece.weights, layer, n, s.x, h, s.o, h + 1, s.y, s.u, s.x, h);
+                member, a, s.qkv(n), k.keys(slots + stream_slot, run.tokens, a, layer),
+                [=](int c) { return slot[c] - stream_slot; }, run.most, math::exp(piece.weights[a.recency(layer)]),
+                s.o(n), s.scores(n), s.running(n));
+            if (k.with_gradient) copy(member, s.o(n), k.point_o.part(layer, a.width + 1, piece.point + begin, n));
+            feed_forward<D>(member, a, piece.weights, layer, x, s.o(n), s.y(n), s.u(n), x);
           }
-          double* out = piece.embedding + static_cast<Index>(begin) * h;
-          const double* last = s.x;
-          team_for(member, static_cast<Index>(h) * n, [=](Index j) { out[j] = fast_tanh(last[j]); });
+          const Matrix out = embedding.columns_from(begin, n);
+          team_for(member, out.size(), [=](Index at) { out[at] = fast_tanh(x[at]); });
           member.team_barrier();
           begin += n;
         }

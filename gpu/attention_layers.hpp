@@ -36,110 +36,97 @@ struct Attention {
   KOKKOS_INLINE_FUNCTION int item() const { return 2 * width + 2; }  ///< q, dJ/do, log-sum-exp, o' dJ/do
 };
 
-/// to[rows x n] = from[rows x n], columns apart by ldf and ldt. No barrier.
-KOKKOS_INLINE_FUNCTION void copy(const Member& member, int rows, int n, const double* from, int ldf, double* to,
-                                 int ldt) {
-  team_for_2d(member, rows, n,
-              [=](int r, int c) { to[r + static_cast<Index>(c) * ldt] = from[r + static_cast<Index>(c) * ldf]; });
+/// to = from. No barrier.
+KOKKOS_INLINE_FUNCTION void copy(const Member& member, Matrix<const double> from, Matrix<double> to) {
+  team_for_2d(member, to.rows, to.columns, [=](int r, int c) { to(r, c) = from(r, c); });
 }
 
 KOKKOS_INLINE_FUNCTION int clamp(int x, int most) { return x < 0 ? 0 : (x > most ? most : x); }
 
-/// Y [rows x n] = finish(W [X; 1], row, column) of every entry, W [rows x (k + 1)].
+// An affine map's weights are [W b], column by column.
+
+/// Y = finish(W X + b, row, column) entry by entry.
 template <class D, class Finish>
-KOKKOS_INLINE_FUNCTION void affine(const Member& member, int rows, int k, int n, const double* w, const double* x,
-                                   int ldx, double* y, int ldy, const Finish& finish) {
-  D::gemm(member, Op::kNone, Op::kNone, rows, n, k, 1.0, w, rows, x, ldx, 0.0, y, ldy);
-  const double* bias = w + static_cast<Index>(rows) * k;
-  team_for_2d(member, rows, n, [=](int r, int c) {
-    double& entry = y[r + static_cast<Index>(c) * ldy];
-    entry = finish(entry + bias[r], r, c);
-  });
+KOKKOS_INLINE_FUNCTION void affine(const Member& member, const double* weights, Matrix<const double> x,
+                                   Matrix<double> y, const Finish& finish) {
+  const Matrix w(weights, y.rows, x.rows);
+  const double* bias = w.column(x.rows);
+  D::product(member, 1, w, x, 0, y);
+  team_for_2d(member, y.rows, y.columns, [=](int r, int c) { y(r, c) = finish(y(r, c) + bias[r], r, c); });
   member.team_barrier();
 }
 
-/// Y = W [X; 1].
+/// Y = W X + b.
 template <class D>
-KOKKOS_INLINE_FUNCTION void affine(const Member& member, int rows, int k, int n, const double* w, const double* x,
-                                   int ldx, double* y, int ldy) {
-  affine<D>(member, rows, k, n, w, x, ldx, y, ldy, [](double value, int, int) { return value; });
+KOKKOS_INLINE_FUNCTION void affine(const Member& member, const double* weights, Matrix<const double> x,
+                                   Matrix<double> y) {
+  affine<D>(member, weights, x, y, [](double value, int, int) { return value; });
 }
 
 /// gradient += Ybar [X; 1]'.
 template <class D>
-KOKKOS_INLINE_FUNCTION void affine_adjoint(const Member& member, int rows, int k, int n, const double* y_bar, int ldy,
-                                           const double* x, int ldx, double* gradient) {
-  double* bias = gradient + static_cast<Index>(rows) * k;
+KOKKOS_INLINE_FUNCTION void affine_adjoint(const Member& member, Matrix<const double> y_bar, Matrix<const double> x,
+                                           double* gradient) {
+  const Matrix w_bar(gradient, y_bar.rows, x.rows);
+  double* bias = w_bar.column(x.rows);
   team_add_parts(
-      member, 0, rows, n + 1,
-      [=](int c) -> const double* { return c == 0 ? bias : y_bar + static_cast<Index>(c - 1) * ldy; }, bias);
-  D::gemm(member, Op::kNone, Op::kTranspose, rows, k, n, 1.0, y_bar, ldy, x, ldx, 1.0, gradient, rows);
+      member, 0, y_bar.rows, y_bar.columns + 1,
+      [=](int c) -> const double* { return c == 0 ? bias : y_bar.column(c - 1); }, bias);
+  D::product(member, 1, y_bar, transposed(x), 1, w_bar);
 }
 
-/// q, k, v of n items, [3H x n].
+/// The same, and Xbar = W' Ybar + beta Xbar.
 template <class D>
-KOKKOS_INLINE_FUNCTION void project(const Member& member, const Attention& a, const double* w, int layer, int n,
-                                    const double* x, int ldx, double* qkv) {
-  affine<D>(member, 3 * a.width, a.width, n, w + a.qkv(layer), x, ldx, qkv, 3 * a.width);
+KOKKOS_INLINE_FUNCTION void affine_adjoint(const Member& member, const double* weights, Matrix<const double> y_bar,
+                                           Matrix<const double> x, double* gradient, double beta,
+                                           Matrix<double> x_bar) {
+  affine_adjoint<D>(member, y_bar, x, gradient);
+  D::product(member, 1, transposed(Matrix(weights, y_bar.rows, x.rows)), y_bar, beta, x_bar);
 }
 
-/// Adds the adjoint of project() to x_bar [H x n] and to the gradient.
-template <class D>
-KOKKOS_INLINE_FUNCTION void project_adjoint(const Member& member, const Attention& a, const double* w, int layer, int n,
-                                            const double* x, int ldx, const double* qkv_bar, double* x_bar, int ldb,
-                                            double* gradient) {
-  const int h = a.width;
-  affine_adjoint<D>(member, 3 * h, h, n, qkv_bar, 3 * h, x, ldx, gradient + a.qkv(layer));
-  D::gemm(member, Op::kTranspose, Op::kNone, h, n, 3 * h, 1.0, w + a.qkv(layer), 3 * h, qkv_bar, 3 * h, 1.0, x_bar,
-          ldb);
-}
+// Items stand side by side: x, y, u, o, ... are [H x n]; qkv, their q, k and v below each other, is [3H x n]. Below o
+// its log-sum-exp is a row more.
 
 /// From x_l and o: y and u = tanh(W_1 [y; 1]).
 template <class D>
-KOKKOS_INLINE_FUNCTION void feed_inside(const Member& member, const Attention& a, const double* w, int layer, int n,
-                                        const double* x, int ldx, const double* o, int ldo, double* y, double* u) {
-  const int h = a.width;
-  affine<D>(member, h, h, n, w + a.out(layer), o, ldo, y, h,
-            [=](double value, int r, int c) { return value + x[r + static_cast<Index>(c) * ldx]; });
-  affine<D>(member, h, h, n, w + a.first(layer), y, h, u, h, [](double value, int, int) { return fast_tanh(value); });
+KOKKOS_INLINE_FUNCTION void feed_inside(const Member& member, const Attention& a, const double* w, int layer,
+                                        Matrix<const double> x, Matrix<const double> o, Matrix<double> y,
+                                        Matrix<double> u) {
+  affine<D>(member, w + a.out(layer), o.rows_from(0, a.width), y,
+            [=](double value, int r, int c) { return value + x(r, c); });
+  affine<D>(member, w + a.first(layer), y, u, [](double value, int, int) { return fast_tanh(value); });
 }
 
 /// x_(l+1) from x_l, in whose place it may be written, and o; leaves y and u.
 template <class D>
-KOKKOS_INLINE_FUNCTION void feed_forward(const Member& member, const Attention& a, const double* w, int layer, int n,
-                                         const double* x, int ldx, const double* o, int ldo, double* y, double* u,
-                                         double* next, int ldn) {
-  const int h = a.width;
-  feed_inside<D>(member, a, w, layer, n, x, ldx, o, ldo, y, u);
-  affine<D>(member, h, h, n, w + a.second(layer), u, h, next, ldn,
-            [=](double value, int r, int c) { return value + y[r + static_cast<Index>(c) * h]; });
+KOKKOS_INLINE_FUNCTION void feed_forward(const Member& member, const Attention& a, const double* w, int layer,
+                                         Matrix<const double> x, Matrix<const double> o, Matrix<double> y,
+                                         Matrix<double> u, Matrix<double> next) {
+  feed_inside<D>(member, a, w, layer, x, o, y, u);
+  affine<D>(member, w + a.second(layer), u, next, [=](double value, int r, int c) { return value + y(r, c); });
 }
 
-/// Adjoint of feed_forward() from next_bar [H x n], which becomes the part of x_l's adjoint that passes by the
-/// attention; o_bar [H x n]; u is overwritten.
+/// Adjoint of feed_forward() from next_bar, which becomes the part of x_l's adjoint that passes by the attention, to
+/// o_bar, without a row for the log-sum-exp. y, u, u_bar and next_bar are without gaps.
 template <class D>
 KOKKOS_INLINE_FUNCTION void feed_forward_adjoint(const Member& member, const Attention& a, const double* w, int layer,
-                                                 int n, const double* o, int ldo, const double* y, double* u,
-                                                 double* next_bar, double* o_bar, double* u_bar, double* gradient) {
-  const int h = a.width;
-  affine_adjoint<D>(member, h, h, n, next_bar, h, u, h, gradient + a.second(layer));
-  D::gemm(member, Op::kTranspose, Op::kNone, h, n, h, 1.0, w + a.second(layer), h, next_bar, h, 0.0, u_bar, h);
-  team_for(member, static_cast<Index>(h) * n, [=](Index j) { u_bar[j] *= 1 - u[j] * u[j]; });
+                                                 Matrix<const double> o, Matrix<const double> y, Matrix<const double> u,
+                                                 Matrix<double> next_bar, Matrix<double> o_bar, Matrix<double> u_bar,
+                                                 double* gradient) {
+  affine_adjoint<D>(member, w + a.second(layer), next_bar, u, gradient + a.second(layer), 0, u_bar);
+  team_for(member, u.size(), [=](Index at) { u_bar[at] *= 1 - u[at] * u[at]; });
   member.team_barrier();
-  affine_adjoint<D>(member, h, h, n, u_bar, h, y, h, gradient + a.first(layer));
-  D::gemm(member, Op::kTranspose, Op::kNone, h, n, h, 1.0, w + a.first(layer), h, u_bar, h, 1.0, next_bar, h);
-  affine_adjoint<D>(member, h, h, n, next_bar, h, o, ldo, gradient + a.out(layer));
-  D::gemm(member, Op::kTranspose, Op::kNone, h, n, h, 1.0, w + a.out(layer), h, next_bar, h, 0.0, o_bar, h);
+  affine_adjoint<D>(member, w + a.first(layer), u_bar, y, gradient + a.first(layer), 1, next_bar);
+  affine_adjoint<D>(member, w + a.out(layer), next_bar, o.rows_from(0, a.width), gradient + a.out(layer), 0, o_bar);
 }
 
 /// [x; E_k] that the items' x_0 is made of, [(I + A) x n].
 template <class Type>
-KOKKOS_INLINE_FUNCTION void gather_inputs(const Member& member, const Attention& a, const double* w, int n,
-                                          const double* input, const Type& type, double* in) {
-  const int rows = a.below();
-  team_for_columns(member, rows, n, [=, &type](int c) {
-    const double* from = input + static_cast<Index>(c) * a.inputs;
-    double* column = in + static_cast<Index>(c) * rows;
+KOKKOS_INLINE_FUNCTION void gather_inputs(const Member& member, const Attention& a, const double* w,
+                                          Matrix<const double> input, const Type& type, Matrix<double> in) {
+  team_for_columns(member, in.rows, in.columns, [=, &type](int c) {
+    const double* from = input.column(c);
+    double* column = in.column(c);
     const int k = a.type_width > 0 ? type(c) : -1;
     const double* embedded = w + a.type_width * k;
     return [=](int r) { column[r] = r < a.inputs ? from[r] : (k < 0 ? 0 : embedded[r - a.inputs]); };
@@ -147,12 +134,12 @@ KOKKOS_INLINE_FUNCTION void gather_inputs(const Member& member, const Attention&
   member.team_barrier();
 }
 
-/// x_0 of n items; leaves what it is made of.
+/// x_0 of the items; leaves what it is made of.
 template <class D, class Type>
-KOKKOS_INLINE_FUNCTION void enter(const Member& member, const Attention& a, const double* w, int n, const double* input,
-                                  const Type& type, double* in, double* x, int ldx) {
-  gather_inputs(member, a, w, n, input, type, in);
-  affine<D>(member, a.width, a.below(), n, w + a.embed_in(), in, a.below(), x, ldx);
+KOKKOS_INLINE_FUNCTION void enter(const Member& member, const Attention& a, const double* w, Matrix<const double> input,
+                                  const Type& type, Matrix<double> in, Matrix<double> x) {
+  gather_inputs(member, a, w, input, type, in);
+  affine<D>(member, w + a.embed_in(), in, x);
 }
 
 }  // namespace fedpp::gpu::attention

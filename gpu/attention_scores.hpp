@@ -16,60 +16,66 @@ struct Keys {
   int width, tokens;
 
   KOKKOS_INLINE_FUNCTION static int parts(bool with_gradient) { return with_gradient ? 4 : 2; }
-  KOKKOS_INLINE_FUNCTION double* k_transposed(int token) const { return transposed(0, token); }
-  KOKKOS_INLINE_FUNCTION double* v(int token) const { return part(1) + static_cast<Index>(token) * width; }
-  KOKKOS_INLINE_FUNCTION double* k(int token) const { return part(2) + static_cast<Index>(token) * width; }
-  KOKKOS_INLINE_FUNCTION double* v_transposed(int token) const { return transposed(3, token); }
-  /// From column to column of k' and v' in the block of a token.
-  KOKKOS_INLINE_FUNCTION int block(int token) const { return clamp(tokens - token / kKeys * kKeys, kKeys); }
+  /// Of n tokens from number `first` on, of k' and v' within one block.
+  KOKKOS_INLINE_FUNCTION Matrix<double> k_transposed(int first, int n) const { return transposed_part(0, first, n); }
+  KOKKOS_INLINE_FUNCTION Matrix<double> v(int first, int n) const { return part(1).columns_from(first, n); }
+  KOKKOS_INLINE_FUNCTION Matrix<double> k(int first, int n) const { return part(2).columns_from(first, n); }
+  KOKKOS_INLINE_FUNCTION Matrix<double> v_transposed(int first, int n) const { return transposed_part(3, first, n); }
 
  private:
-  KOKKOS_INLINE_FUNCTION double* part(int i) const { return data + static_cast<Index>(i) * width * tokens; }
-  KOKKOS_INLINE_FUNCTION double* transposed(int i, int token) const {
-    return part(i) + static_cast<Index>(token / kKeys * kKeys) * width + token % kKeys;
+  KOKKOS_INLINE_FUNCTION Matrix<double> part(int i) const {
+    return {data + static_cast<Index>(i) * width * tokens, width, tokens};
+  }
+  KOKKOS_INLINE_FUNCTION Matrix<double> transposed_part(int i, int first, int n) const {
+    const int block = first / kKeys * kKeys;
+    return Matrix(part(i).column(block), clamp(tokens - block, kKeys), width).rows_from(first - block, n);
   }
 };
 
-/// Keeps k and v of n items, the tokens from number `first` on, which lie in one block. No barrier.
-KOKKOS_INLINE_FUNCTION void keep(const Member& member, const Keys& keys, int first, int n, const double* qkv,
-                                 bool with_gradient) {
-  const int h = keys.width, ld = keys.block(first);
-  double *k_transposed = keys.k_transposed(first), *v_transposed = with_gradient ? keys.v_transposed(first) : nullptr;
-  team_for_2d(member, n, h, [=](int c, int r) {
-    const double* item = qkv + static_cast<Index>(c) * 3 * h;
-    k_transposed[c + r * ld] = item[h + r];
-    if (v_transposed) v_transposed[c + r * ld] = item[2 * h + r];
-  });
-  copy(member, h, n, qkv + 2 * h, 3 * h, keys.v(first), h);
-  if (with_gradient) copy(member, h, n, qkv + h, 3 * h, keys.k(first), h);
+/// to = from'. No barrier.
+KOKKOS_INLINE_FUNCTION void copy_transposed(const Member& member, Matrix<const double> from, Matrix<double> to) {
+  team_for_2d(member, to.rows, to.columns, [=](int r, int c) { to(r, c) = from(c, r); });
 }
 
-/// o (H rows) and log-sum-exp (row H) of n items [(H + 1) x n]; item c sees the first visible(c) <= `most` keys and
-/// itself, and a key's score falls by `slope` from one to the key before it. scores: [kKeys x n], running: [2 n].
+/// Keeps k and v of items, the tokens from number `first` on, which lie in one block. No barrier.
+KOKKOS_INLINE_FUNCTION void keep(const Member& member, const Keys& keys, int first, Matrix<const double> qkv,
+                                 bool with_gradient) {
+  const int h = keys.width, n = qkv.columns;
+  const Matrix k = qkv.rows_from(h, h), v = qkv.rows_from(2 * h, h);
+  copy_transposed(member, k, keys.k_transposed(first, n));
+  copy(member, v, keys.v(first, n));
+  if (!with_gradient) return;
+  copy(member, k, keys.k(first, n));
+  copy_transposed(member, v, keys.v_transposed(first, n));
+}
+
+/// o and log-sum-exp of n items; item c sees the first visible(c) <= `most` keys and itself, and a key's score falls by
+/// `slope` from one to the key before it. scores: [kKeys x n], running: [2 x n], an item's largest score and the sum of
+/// exponentials relative to it.
 template <class D, class Visible>
-KOKKOS_INLINE_FUNCTION void attend(const Member& member, const Attention& a, int n, const double* qkv, const Keys& keys,
-                                   const Visible& visible, int most, double slope, double* o, double* scores,
-                                   double* running) {
-  const int h = a.width, ld = h + 1;
+KOKKOS_INLINE_FUNCTION void attend(const Member& member, const Attention& a, Matrix<const double> qkv, const Keys& keys,
+                                   const Visible& visible, int most, double slope, Matrix<double> o,
+                                   Matrix<double> scores, Matrix<double> running) {
+  const int h = a.width, n = qkv.columns;
   team_for_lanes(member, n, [=](const Lanes& lanes, int c) {
-    const double* q = qkv + static_cast<Index>(c) * 3 * h;
-    double* own = o + static_cast<Index>(c) * ld;
-    const double score = a.scale * lanes.sum(h, [=](int r) { return q[r] * q[h + r]; });
+    const double *q = qkv.column(c), *k = q + h, *v = k + h;
+    double* own = o.column(c);
+    const double score = a.scale * lanes.sum(h, [=](int r) { return q[r] * k[r]; });
     if (lanes.first()) {
-      running[2 * c] = score;
-      running[2 * c + 1] = 1;
+      running(0, c) = score;
+      running(1, c) = 1;
     }
-    lanes.for_each(h, [=](int r) { own[r] = q[2 * h + r]; });
+    lanes.for_each(h, [=](int r) { own[r] = v[r]; });
   });
   member.team_barrier();
   for (int first = 0; first < most; first += kKeys) {
     const int count = clamp(most - first, kKeys);
-    D::gemm(member, Op::kNone, Op::kNone, count, n, h, a.scale, keys.k_transposed(first), keys.block(first), qkv, 3 * h,
-            0.0, scores, kKeys);
+    const Matrix block = scores.rows_from(0, count);
+    D::product(member, a.scale, keys.k_transposed(first, count), qkv.rows_from(0, h), 0, block);
     team_for_lanes(member, n, [=, &visible](const Lanes& lanes, int c) {
-      double *s = scores + static_cast<Index>(c) * kKeys, *own = o + static_cast<Index>(c) * ld;
+      double *s = block.column(c), *own = o.column(c);
       const int age = visible(c) - first, seen = clamp(age, count);
-      const double before = running[2 * c];
+      const double before = running(0, c);
       lanes.for_each(seen, [=](int j) { s[j] -= slope * (age - j); });
       const double top = lanes.largest(before, seen, [=](int j) { return s[j]; });
       const double shrink = fast_exp_down(before - top);
@@ -79,45 +85,43 @@ KOKKOS_INLINE_FUNCTION void attend(const Member& member, const Attention& a, int
       lanes.for_each(h, [=](int r) { own[r] *= shrink; });
       lanes.wait();
       if (lanes.first()) {
-        running[2 * c] = top;
-        running[2 * c + 1] = running[2 * c + 1] * shrink + sum;
+        running(0, c) = top;
+        running(1, c) = running(1, c) * shrink + sum;
       }
     });
     member.team_barrier();
-    D::gemm(member, Op::kNone, Op::kNone, h, n, count, 1.0, keys.v(first), h, scores, kKeys, 1.0, o, ld);
+    D::product(member, 1, keys.v(first, count), block, 1, o.rows_from(0, h));
   }
   team_for_columns(member, h + 1, n, [=](int c) {
-    double* own = o + static_cast<Index>(c) * ld;
-    const double top = running[2 * c], sum = running[2 * c + 1];
+    double* own = o.column(c);
+    const double top = running(0, c), sum = running(1, c);
     return [=](int r) { own[r] = r < h ? own[r] / sum : top + math::log(sum); };
   });
   member.team_barrier();
 }
 
-/// Adjoint of attend(): qkv [3H x n] becomes the adjoint of the items' own q, k, v (k and v of themselves only); what
-/// belongs to log slope is added to *recency_bar; items [. x n] gets what the adjoint by tokens reads. q_bar: [H x n],
-/// scores, scores_bar: [kKeys x n], aged: [n].
+/// Adjoint of attend(): qkv becomes the adjoint of the items' own q, k, v (k and v of themselves only); what belongs to
+/// log slope is added to *recency_bar; `items` gets what the adjoint by tokens reads. q_bar: [H x n], scores,
+/// scores_bar: [kKeys x n], aged: [n].
 template <class D, class Visible>
-KOKKOS_INLINE_FUNCTION void attend_adjoint(const Member& member, const Attention& a, int n, double* qkv,
+KOKKOS_INLINE_FUNCTION void attend_adjoint(const Member& member, const Attention& a, Matrix<double> qkv,
                                            const Keys& keys, const Visible& visible, int most, double slope,
-                                           const double* o, const double* o_bar, double* q_bar, double* scores,
-                                           double* scores_bar, double* aged, double* items, int item_stride,
-                                           double* recency_bar) {
-  const int h = a.width, ld = h + 1;
+                                           Matrix<const double> o, Matrix<const double> o_bar, Matrix<double> q_bar,
+                                           Matrix<double> scores, Matrix<double> scores_bar, double* aged,
+                                           Matrix<double> items, double* recency_bar) {
+  const int h = a.width, n = qkv.columns;
   team_for_lanes(member, n, [=](const Lanes& lanes, int c) {
-    const double *q = qkv + static_cast<Index>(c) * 3 * h, *out = o + static_cast<Index>(c) * ld;
-    const double* out_bar = o_bar + static_cast<Index>(c) * h;
-    double* item = items + static_cast<Index>(c) * item_stride;
-    const double score = a.scale * lanes.sum(h, [=](int r) { return q[r] * q[h + r]; });
+    double *q = qkv.column(c), *k = q + h, *v = k + h, *own_bar = q_bar.column(c), *item = items.column(c);
+    const double *out = o.column(c), *out_bar = o_bar.column(c);
+    const double score = a.scale * lanes.sum(h, [=](int r) { return q[r] * k[r]; });
     const double share = lanes.sum(h, [=](int r) { return out_bar[r] * out[r]; });
-    const double value = lanes.sum(h, [=](int r) { return out_bar[r] * q[2 * h + r]; });
+    const double value = lanes.sum(h, [=](int r) { return out_bar[r] * v[r]; });
     const double p = math::exp(score - out[h]), s_bar = a.scale * p * (value - share);
-    double *own = qkv + static_cast<Index>(c) * 3 * h, *own_bar = q_bar + static_cast<Index>(c) * h;
     lanes.for_each(h, [=](int r) {
-      const double own_q = own[r];
-      own_bar[r] = s_bar * own[h + r];
-      own[h + r] = s_bar * own_q;
-      own[2 * h + r] = p * out_bar[r];
+      const double own_q = q[r];
+      own_bar[r] = s_bar * k[r];
+      k[r] = s_bar * own_q;
+      v[r] = p * out_bar[r];
       item[r] = own_q;
       item[h + r] = out_bar[r];
     });
@@ -129,14 +133,13 @@ KOKKOS_INLINE_FUNCTION void attend_adjoint(const Member& member, const Attention
   });
   member.team_barrier();
   for (int first = 0; first < most; first += kKeys) {
-    const int count = clamp(most - first, kKeys), block = keys.block(first);
-    D::gemm(member, Op::kNone, Op::kNone, count, n, h, a.scale, keys.k_transposed(first), block, qkv, 3 * h, 0.0,
-            scores, kKeys);
-    D::gemm(member, Op::kNone, Op::kNone, count, n, h, 1.0, keys.v_transposed(first), block, o_bar, h, 0.0, scores_bar,
-            kKeys);
+    const int count = clamp(most - first, kKeys);
+    const Matrix block = scores.rows_from(0, count), block_bar = scores_bar.rows_from(0, count);
+    D::product(member, a.scale, keys.k_transposed(first, count), qkv.rows_from(0, h), 0, block);
+    D::product(member, 1, keys.v_transposed(first, count), o_bar, 0, block_bar);
     team_for_lanes(member, n, [=, &visible](const Lanes& lanes, int c) {
-      const double *s = scores + static_cast<Index>(c) * kKeys, *item = items + static_cast<Index>(c) * item_stride;
-      double* bar = scores_bar + static_cast<Index>(c) * kKeys;
+      const double *s = block.column(c), *item = items.column(c);
+      double* bar = block_bar.column(c);
       const int age = visible(c) - first, seen = clamp(age, count);
       const double lse = item[2 * h], share = item[2 * h + 1];
       lanes.for_each(seen, [=](int j) { bar[j] = fast_exp(s[j] - slope * (age - j) - lse) * (bar[j] - share); });
@@ -145,38 +148,36 @@ KOKKOS_INLINE_FUNCTION void attend_adjoint(const Member& member, const Attention
       if (lanes.first()) aged[c] += sum;
     });
     member.team_barrier();
-    D::gemm(member, Op::kNone, Op::kNone, h, n, count, a.scale, keys.k(first), h, scores_bar, kKeys, 1.0, q_bar, h);
+    D::product(member, a.scale, keys.k(first, count), block_bar, 1, q_bar);
   }
-  copy(member, h, n, q_bar, h, qkv, 3 * h);
+  copy(member, q_bar, qkv.rows_from(0, h));
   if (member.team_rank() == 0) *recency_bar -= slope * lane_sum(0, n, [=](int c) { return aged[c]; });
   member.team_barrier();
 }
 
-/// Adds n items' part to the adjoints of `count` <= kItems keys and values from number `first` of their stream on, a
-/// token block: k_bar, v_bar [H x count], ldb doubles from token to token. Item c stands at items(c) and sees
-/// visible(c) keys. q, o_bar: [H x n], scores, scores_bar: [kItems x n].
+/// Adds items' part to k_bar and v_bar [H x count], the adjoints of keys and values from number `first` of their stream
+/// on, a token block. Item c stands at items(c) and sees visible(c) keys. q, o_bar: [H x n], scores, scores_bar:
+/// [count x n].
 template <class D, class Items, class Visible>
-KOKKOS_INLINE_FUNCTION void keys_adjoint(const Member& member, const Attention& a, int first, int count,
-                                         const Keys& keys, int n, const Items& items, const Visible& visible,
-                                         double slope, double* k_bar, double* v_bar, int ldb, double* q, double* o_bar,
-                                         double* scores, double* scores_bar) {
-  const int h = a.width, block = keys.block(first);
+KOKKOS_INLINE_FUNCTION void keys_adjoint(const Member& member, const Attention& a, int first, const Keys& keys,
+                                         const Items& items, const Visible& visible, double slope, Matrix<double> k_bar,
+                                         Matrix<double> v_bar, Matrix<double> q, Matrix<double> o_bar,
+                                         Matrix<double> scores, Matrix<double> scores_bar) {
+  const int h = a.width, count = scores.rows, n = scores.columns;
   team_for_columns(member, h, n, [=, &items](int c) {
     const double* item = items(c);
-    double *own_q = q + static_cast<Index>(c) * h, *own_bar = o_bar + static_cast<Index>(c) * h;
+    double *own_q = q.column(c), *own_bar = o_bar.column(c);
     return [=](int r) {
       own_q[r] = item[r];
       own_bar[r] = item[h + r];
     };
   });
   member.team_barrier();
-  D::gemm(member, Op::kNone, Op::kNone, count, n, h, a.scale, keys.k_transposed(first), block, q, h, 0.0, scores,
-          kItems);
-  D::gemm(member, Op::kNone, Op::kNone, count, n, h, 1.0, keys.v_transposed(first), block, o_bar, h, 0.0, scores_bar,
-          kItems);
+  D::product(member, a.scale, keys.k_transposed(first, count), q, 0, scores);
+  D::product(member, 1, keys.v_transposed(first, count), o_bar, 0, scores_bar);
   team_for_lanes(member, n, [=, &items, &visible](const Lanes& lanes, int c) {
     const double* item = items(c);
-    double *s = scores + static_cast<Index>(c) * kItems, *bar = scores_bar + static_cast<Index>(c) * kItems;
+    double *s = scores.column(c), *bar = scores_bar.column(c);
     const int age = visible(c) - first, seen = clamp(age, count);
     const double lse = item[2 * h], share = item[2 * h + 1];
     lanes.for_each(seen, [=](int j) {
@@ -186,8 +187,8 @@ KOKKOS_INLINE_FUNCTION void keys_adjoint(const Member& member, const Attention& 
     lanes.for_each(count - seen, [=](int j) { s[seen + j] = bar[seen + j] = 0; });
   });
   member.team_barrier();
-  D::gemm(member, Op::kNone, Op::kTranspose, h, count, n, a.scale, q, h, scores_bar, kItems, 1.0, k_bar, ldb);
-  D::gemm(member, Op::kNone, Op::kTranspose, h, count, n, 1.0, o_bar, h, scores, kItems, 1.0, v_bar, ldb);
+  D::product(member, a.scale, q, transposed(scores_bar), 1, k_bar);
+  D::product(member, 1, o_bar, transposed(scores), 1, v_bar);
 }
 
 }  // namespace fedpp::gpu::attention

@@ -7,36 +7,41 @@
 
 namespace fedpp::gpu::attention {
 
-/// The operator's arrays, copied into kernels by value. Strides are the largest of the batch.
+/// Numbers of every layer for every item, in columns that are as long as the batch's largest encoder needs.
+struct PerItem {
+  Array<double> all;
+  int stride = 0;  ///< numbers of an item
+
+  /// `rows` numbers of a layer, of n items from number `first` on.
+  KOKKOS_INLINE_FUNCTION Matrix<double> part(int layer, int rows, Index first, int n) const {
+    return {all.data() + first * stride + layer * rows, rows, n, stride};
+  }
+};
+
+/// The operator's arrays, copied into kernels by value.
 struct Work {
-  int width = 0, layers = 0;  ///< largest of the batch, for strides
+  int layers = 0;  ///< largest of the batch
   bool with_gradient = false;
   Index forward_scratch = 0, adjoint_scratch = 0, keys_scratch = 0;
   int tasks = 0;  ///< blocks of up to kItems tokens of a stream, times samples
   Array<int> block_stream, block_first, task_block, task_sample, client_tasks;
   Array<Index> task_gradient;
-  Array<int> slot_stream;       ///< [slot] its stream
-  Array<double> token_kv;       ///< [problem_slot][kv_stride]: a stream's Keys of every layer
-  Array<double> token_x;        ///< [problem_slot][L][H] x_l (a token's slot is the one before it)
-  Array<double> token_o;        ///< [problem_slot][L - 1][H + 1] o, log-sum-exp
-  Array<double> point_o;        ///< [problem_point][L][H + 1]
-  Array<double> point_items;    ///< [problem_point][L][2H + 2]
-  Array<double> token_items;    ///< [problem_slot][L - 1][2H + 2]
-  Array<double> token_qkv_bar;  ///< [problem_slot][3H] of the layer at hand
-  Array<double> token_x_bar;    ///< [problem_slot][H]
-  Array<double> gradient;       ///< partial sums of the token blocks
+  Array<int> slot_stream;  ///< [slot] its stream
+  PerItem token_kv;        ///< [problem_slot][kv]: a stream's Keys of every layer
+  PerItem token_x;         ///< [problem_slot][L][H] x_l (a token's slot is the one before it)
+  PerItem token_o;         ///< [problem_slot][L - 1][H + 1] o, log-sum-exp
+  PerItem point_o;         ///< [problem_point][L][H + 1]
+  PerItem point_items;     ///< [problem_point][L][2H + 2]
+  PerItem token_items;     ///< [problem_slot][L - 1][2H + 2]
+  PerItem token_qkv_bar;   ///< [problem_slot][3H] of the layer at hand
+  PerItem token_x_bar;     ///< [problem_slot][H]
+  Array<double> gradient;  ///< partial sums of the token blocks
   SlotPoints points;
 
-  KOKKOS_INLINE_FUNCTION int kv_stride() const { return Keys::parts(with_gradient) * width * layers; }
-  KOKKOS_INLINE_FUNCTION int x_stride() const { return width * layers; }
-  KOKKOS_INLINE_FUNCTION int point_o_stride() const { return (width + 1) * layers; }
-  KOKKOS_INLINE_FUNCTION int token_o_stride() const { return (width + 1) * (layers - 1); }
-  KOKKOS_INLINE_FUNCTION int point_item_stride() const { return (2 * width + 2) * layers; }
-  KOKKOS_INLINE_FUNCTION int token_item_stride() const { return (2 * width + 2) * (layers - 1); }
   /// Of the stream whose first token stands at `base` in per-(sample, slot) arrays.
   KOKKOS_INLINE_FUNCTION Keys keys(Index base, int tokens, const Attention& a, int layer) const {
     const Index before = static_cast<Index>(layer) * Keys::parts(with_gradient) * a.width * tokens;
-    return {token_kv.data() + base * kv_stride() + before, a.width, tokens};
+    return {token_kv.all.data() + base * token_kv.stride + before, a.width, tokens};
   }
 };
 
@@ -78,85 +83,81 @@ struct Run {
 
 KOKKOS_INLINE_FUNCTION int score_rows(const Attention& a, int keys) { return a.below() > keys ? a.below() : keys; }
 
-/// A team's scratch when it embeds up to kItems items, each [. x n]. Arrays that are not in use at the same time share
-/// their place.
-struct ForwardScratch {
-  double *x, *qkv, *o, *running, *scores;
-  double *y, *u;  ///< where qkv is
-  double* in;     ///< where scores is
-
-  KOKKOS_INLINE_FUNCTION ForwardScratch(const Member& member, const Work& k, const Attention& a) {
-    Scratch scratch(member, k.forward_scratch);
-    const int vector = a.width * kItems;
-    x = scratch.take(vector);
-    y = qkv = scratch.take(3 * vector);
-    u = y + vector;
-    o = scratch.take(vector + kItems);
-    running = scratch.take(2 * kItems);
-    in = scores = scratch.take(score_rows(a, kKeys) * kItems);
-  }
-  static Index size(const Attention& a) { return Index{kItems} * (5 * a.width + 3 + score_rows(a, kKeys)); }
-};
-
-/// The same for adjoints. All arrays are found from where the first one begins: a device's thread has no registers for
-/// a pointer to each.
+/// A team's scratch for up to kItems items: matrices with a column for each of n. Those that are not in use at the same
+/// time share their place. All are found from where the first one begins: a device's thread has no registers for a
+/// pointer to each.
 class ItemScratch {
  public:
   KOKKOS_INLINE_FUNCTION ItemScratch(const Member& member, Index doubles, const Attention& a)
-      : start_(Scratch(member, doubles).take(doubles)), width_(a.width) {}
+      : a_(a), start_(Scratch(member, doubles).take(doubles)) {}
 
  protected:
   /// Behind `vectors` arrays [H x kItems] and `rows` arrays [kItems].
-  KOKKOS_INLINE_FUNCTION double* at(int vectors, int rows) const { return start_ + (vectors * width_ + rows) * kItems; }
+  KOKKOS_INLINE_FUNCTION double* at(int vectors, int rows) const {
+    return start_ + (vectors * a_.width + rows) * kItems;
+  }
+
+  const Attention a_;
 
  private:
   double* start_;
-  int width_;
 };
 
-/// In the adjoint by items; x is [L][H x n].
+/// When it embeds.
+class ForwardScratch : public ItemScratch {
+ public:
+  KOKKOS_INLINE_FUNCTION ForwardScratch(const Member& member, const Work& k, const Attention& a)
+      : ItemScratch(member, k.forward_scratch, a) {}
+  KOKKOS_INLINE_FUNCTION Matrix<double> x(int n) const { return {at(0, 0), a_.width, n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> qkv(int n) const { return {at(1, 0), 3 * a_.width, n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> y(int n) const { return {at(1, 0), a_.width, n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> u(int n) const { return {at(2, 0), a_.width, n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> o(int n) const { return {at(4, 0), a_.width + 1, n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> running(int n) const { return {at(5, 1), 2, n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> scores(int n) const { return {at(5, 3), kKeys, n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> in(int n) const { return {at(5, 3), a_.below(), n}; }
+  static Index size(const Attention& a) { return Index{kItems} * (5 * a.width + 3 + score_rows(a, kKeys)); }
+};
+
+/// In the adjoint by items.
 class AdjointScratch : public ItemScratch {
  public:
   KOKKOS_INLINE_FUNCTION AdjointScratch(const Member& member, const Work& k, const Attention& a)
-      : ItemScratch(member, k.adjoint_scratch, a), layers_(a.layers) {}
-  KOKKOS_INLINE_FUNCTION double* x_bar() const { return at(0, 0); }
-  KOKKOS_INLINE_FUNCTION double* qkv() const { return at(1, 0); }
-  KOKKOS_INLINE_FUNCTION double* y() const { return at(1, 0); }
-  KOKKOS_INLINE_FUNCTION double* u() const { return at(2, 0); }
-  KOKKOS_INLINE_FUNCTION double* u_bar() const { return at(3, 0); }
-  KOKKOS_INLINE_FUNCTION double* q_bar() const { return at(4, 0); }
-  KOKKOS_INLINE_FUNCTION double* o_bar() const { return at(5, 0); }
-  KOKKOS_INLINE_FUNCTION double* o() const { return at(6, 0); }
+      : ItemScratch(member, k.adjoint_scratch, a) {}
+  KOKKOS_INLINE_FUNCTION Matrix<double> x_bar(int n) const { return {at(0, 0), a_.width, n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> qkv(int n) const { return {at(1, 0), 3 * a_.width, n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> y(int n) const { return {at(1, 0), a_.width, n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> u(int n) const { return {at(2, 0), a_.width, n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> u_bar(int n) const { return {at(3, 0), a_.width, n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> q_bar(int n) const { return {at(4, 0), a_.width, n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> o_bar(int n) const { return {at(5, 0), a_.width, n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> o(int n) const { return {at(6, 0), a_.width + 1, n}; }
   KOKKOS_INLINE_FUNCTION double* aged() const { return at(7, 1); }
-  KOKKOS_INLINE_FUNCTION double* scores_bar() const { return at(7, 2); }
-  KOKKOS_INLINE_FUNCTION double* x(int layer) const { return at(7 + layer, 2 + kKeys); }
-  KOKKOS_INLINE_FUNCTION double* scores() const { return at(7 + layers_, 2 + kKeys); }
-  KOKKOS_INLINE_FUNCTION double* in() const { return scores(); }
+  KOKKOS_INLINE_FUNCTION Matrix<double> scores_bar(int n) const { return {at(7, 2), kKeys, n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> x(int layer, int n) const { return {at(7 + layer, 2 + kKeys), a_.width, n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> scores(int n) const { return {at(7 + a_.layers, 2 + kKeys), kKeys, n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> in(int n) const { return {at(7 + a_.layers, 2 + kKeys), a_.below(), n}; }
   static Index size(const Attention& a) {
     return Index{kItems} * ((7 + a.layers) * a.width + 2 + kKeys + score_rows(a, kKeys));
   }
-
- private:
-  int layers_;
 };
 
 /// In the adjoint by tokens, of which there are up to kItems too.
 class KeysScratch : public ItemScratch {
  public:
   KOKKOS_INLINE_FUNCTION KeysScratch(const Member& member, const Work& k, const Attention& a)
-      : ItemScratch(member, k.keys_scratch, a), rows_(score_rows(a, kItems)) {}
-  KOKKOS_INLINE_FUNCTION double* qkv_bar() const { return at(0, 0); }
-  KOKKOS_INLINE_FUNCTION double* q() const { return at(3, 0); }
-  KOKKOS_INLINE_FUNCTION double* x_bar() const { return at(3, 0); }
-  KOKKOS_INLINE_FUNCTION double* o_bar() const { return at(4, 0); }
-  KOKKOS_INLINE_FUNCTION double* scores() const { return at(5, 0); }
-  KOKKOS_INLINE_FUNCTION double* in() const { return at(5, 0); }
-  KOKKOS_INLINE_FUNCTION double* scores_bar() const { return at(5, rows_); }
-  KOKKOS_INLINE_FUNCTION double* in_bar() const { return at(5, rows_); }
+      : ItemScratch(member, k.keys_scratch, a) {}
+  KOKKOS_INLINE_FUNCTION Matrix<double> qkv_bar(int n) const { return {at(0, 0), 3 * a_.width, n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> q(int n) const { return {at(3, 0), a_.width, n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> x_bar(int n) const { return {at(3, 0), a_.width, n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> o_bar(int n) const { return {at(4, 0), a_.width, n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> scores(int tokens, int n) const { return {at(5, 0), tokens, n, kItems}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> in(int n) const { return {at(5, 0), a_.below(), n}; }
+  KOKKOS_INLINE_FUNCTION Matrix<double> scores_bar(int tokens, int n) const {
+    return {at(5, score_rows(a_, kItems)), tokens, n, kItems};
+  }
+  KOKKOS_INLINE_FUNCTION Matrix<double> in_bar(int n) const { return {at(5, score_rows(a_, kItems)), a_.below(), n}; }
   static Index size(const Attention& a) { return Index{kItems} * (5 * a.width + 2 * score_rows(a, kItems)); }
-
- private:
-  int rows_;
 };
 
 /// EncoderOperator's embed(), and adjoint() but for the sum over pieces and token blocks.

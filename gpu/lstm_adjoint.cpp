@@ -16,39 +16,35 @@ void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Wor
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != EncoderKind::kLstm || f.step_taken(piece.client) == 0) return;
         const Lstm s(e);
-        double* out = k.point_adjoint.data() + piece.point * k.back;
+        const Matrix out(k.passed_back(piece.point), k.back, piece.n);
         if (!piece.selected(b, f)) {  // its slot may belong to a stream that others of the mini-batch use
-          team_for(member, static_cast<Index>(piece.n) * k.back, [=](Index j) { out[j] = 0; });
+          team_for(member, out.size(), [=](Index j) { out[j] = 0; });
           return;
         }
         double* gradient = f.piece_gradient.data() + piece.gradient;
         team_for(member, s.weights(), [=](Index j) { gradient[j] = 0; });
         Scratch scratch(member, kPointColumns * k.adjoint_scratch);
-        const Step step(scratch, s, kPointColumns, true);
-        const double* memory = k.memory.data() + b.problem_slot(piece.problem) * k.stride;
-        const double* hidden = k.hidden.data() + b.problem_slot(piece.problem) * k.gates;
+        const Step all(scratch, s, s.inputs, kPointColumns, true);
+        const Index slots = b.problem_slot(piece.problem);
+        const Matrix inputs(piece.input, s.inputs, piece.n);
+        const Matrix adjoint(piece.adjoint, s.width, piece.n);
         for (int first = 0; first < piece.n; first += kPointColumns) {
           const int n = piece.n - first < kPointColumns ? piece.n - first : kPointColumns;
           const int* slot = piece.slot + first;
-          const double* input = piece.input + static_cast<Index>(first) * s.inputs;
-          const double* h_bar = piece.adjoint + static_cast<Index>(first) * s.width;
-          const auto previous = [&](Index c) { return memory + static_cast<Index>(slot[c]) * k.stride; };
-          const auto type = [](Index) { return -1; };
+          const Step step = all.first(n);
+          const auto previous = [&](int c) { return k.state(slots + slot[c]); };
+          const auto type = [](int) { return -1; };
           advance<D>(
-              member, s, piece.weights, n, false, previous,
-              [&](Index c) { return hidden + static_cast<Index>(slot[c]) * k.gates; },
-              [=](Index c) { return input + c * s.inputs; }, type, step);
+              member, s, piece.weights, previous, [&](int c) { return k.hidden_parts(slots + slot[c]); },
+              [=](int c) { return inputs.column(first + c); }, type, step);
           team_for_2d(member, s.cells(), n, [=](int r, int c) {
             const int top = r - (s.cells() - s.width);  // h of the last layer
-            step.h_adjoint[r + static_cast<Index>(c) * s.cells()] =
-                top >= 0 ? h_bar[top + static_cast<Index>(c) * s.width] : 0;
-            step.z[s.gates() + r + static_cast<Index>(c) * step.stride] = 0;
+            step.h_adjoint(r, c) = top >= 0 ? adjoint(top, first + c) : 0;
+            step.z(s.gates() + r, c) = 0;
           });
           member.team_barrier();
-          advance_adjoint<D>(member, s, piece.weights, n, false, previous, type, step, gradient);
-          team_for_2d(member, s.back(), n, [&](int r, int c) {
-            out[r + (first + c) * k.back] = step.z[r + static_cast<Index>(c) * step.stride];
-          });
+          advance_adjoint<D>(member, s, piece.weights, previous, type, step, gradient);
+          team_for_2d(member, s.back(), n, [=](int r, int c) { out(r, first + c) = step.z(r, c); });
         }
       });
 }
@@ -67,49 +63,45 @@ void adjoint_histories(const Exec& exec, const Batch& b, const Fields& f, const 
         double* gradient = k.gradient.data() + k.task_gradient(member.league_rank());
         team_for(member, s.weights(), [=](Index j) { gradient[j] = 0; });
         if (bundle.count == 0) return;
-        const Step step(scratch, s, k.most_streams, true);
-        const int width = s.width, gates = s.gates(), stride = step.stride;
-        double* z = step.z;
+        const Step all(scratch, s, s.below(0), k.most_streams, true);
         int n = 0;
         for (int j = static_cast<int>(streams[0].tokens);; --j) {
           const int going_on = n;
           while (n < bundle.count && streams[n].tokens >= j) ++n;
+          const Step step = all.first(n);
           // By slot j: what its token passed back, and the points that stand there.
           for (int c = 0; c < n; ++c) {
-            double* sum = z + static_cast<Index>(c) * stride;
+            double* sum = step.z.column(c);
             const Index first = k.points.begin(streams[c].slot_points + j);
             const int points = static_cast<int>(k.points.begin(streams[c].slot_points + j + 1) - first);
             if (points == 0 && c < going_on) continue;
-            const double* adjoints = k.point_adjoint.data() + streams[c].point * k.back;
+            const Index own = streams[c].point;
             team_add_parts(
                 member, 0, s.back(), 1 + points,
                 [&](int p) -> const double* {
                   if (p == 0) return c < going_on ? sum : nullptr;
-                  return adjoints + static_cast<Index>(k.points.point(first + p - 1)) * k.back;
+                  return k.passed_back(own + k.points.point(first + p - 1));
                 },
                 sum);
           }
           member.team_barrier();
-          team_for_columns(member, gates, n, [&](int c) {
-            double* by_hidden = k.hidden.data() + (streams[c].slot + j) * k.gates;
-            const double* from = z + static_cast<Index>(c) * stride;
+          team_for_columns(member, s.gates(), n, [&](int c) {
+            double* by_hidden = k.hidden_parts(streams[c].slot + j);
+            const double* from = step.z.column(c);
             return [=](int u) { by_hidden[u] = from[u]; };
           });
           if (j == 0) break;
           for (int layer = 0; layer < s.layers; ++layer)
-            D::gemm(member, Op::kTranspose, Op::kNone, width, n, 4 * width, 1.0, w + s.hidden_weight(layer), 4 * width,
-                    z + 4 * width * layer, stride, 0.0, step.h_adjoint + width * layer, s.cells());
+            D::product(member, 1, transposed(s.hidden_matrix(w, layer)), s.gates_of(step.z, layer), 0,
+                       s.units_of(step.h_adjoint, layer));
           // Through token j - 1 to the slot before it.
-          const auto previous = [&](Index c) -> const double* {
-            return k.memory.data() + (streams[c].slot + j - 1) * k.stride;
-          };
-          const auto type = [&](Index c) { return s.type_width > 0 ? f.token_type(streams[c].token + j - 1) : -1; };
+          const auto previous = [&](int c) { return k.state(streams[c].slot + j - 1); };
+          const auto type = [&](int c) { return s.type_width > 0 ? f.token_type(streams[c].token + j - 1) : -1; };
           advance<D>(
-              member, s, w, n, true, previous,
-              [&](Index c) -> const double* { return k.hidden.data() + (streams[c].slot + j - 1) * k.gates; },
-              [&](Index c) { return f.token_input.data() + streams[c].input + static_cast<Index>(j - 1) * s.inputs; },
+              member, s, w, previous, [&](int c) { return k.hidden_parts(streams[c].slot + j - 1); },
+              [&](int c) { return f.token_input.data() + streams[c].input + static_cast<Index>(j - 1) * s.inputs; },
               type, step);
-          advance_adjoint<D>(member, s, w, n, true, previous, type, step, gradient);
+          advance_adjoint<D>(member, s, w, previous, type, step, gradient);
         }
       });
 }
@@ -130,21 +122,19 @@ void adjoint_hidden(const Exec& exec, const Batch& b, const Fields& f, const Wor
             task >= k.client_tasks(client + 1) || f.step_taken(client) == 0)
           return;
         const Lstm s(e);
-        const int width = s.width, gates = 4 * width;
-        double* gradient = k.gradient.data() + k.task_gradient(task) + s.hidden_weight(layer);
-        double* by_bias = gradient + gates * width;
+        double* gradient = k.gradient.data() + k.task_gradient(task);
+        const Matrix by_hidden = s.hidden_matrix(gradient, layer);
+        double* by_bias = s.matrix(gradient, layer).column(s.rows(layer) - 1);
         for (int i = b.client_realisations(client); i < b.client_realisations(client + 1); ++i) {
           const int last = b.stream_begin(i + 1) - 1;
           if (last < b.stream_begin(i) || !in_mini_batch(b, f, i)) continue;
           const int slots = b.stream_slot(last) + b.stream_tokens(last) + 1;
           const Index first = b.problem_slot(b.problem(i) + sample);
-          const double* z = k.hidden.data() + first * k.gates + gates * layer;
-          const double* h = k.memory.data() + first * k.stride + 2 * width * layer;
-          D::gemm(member, Op::kNone, Op::kTranspose, gates, width, slots, 1.0, z, k.gates, h, k.stride, 1.0, gradient,
-                  gates);
+          const Matrix z = s.gates_of(Matrix(k.hidden_parts(first), s.gates(), slots, k.gates), layer);
+          const Matrix h = s.h_of(Matrix(k.state(first), s.state(), slots, k.stride), layer);
+          D::product(member, 1, z, transposed(h), 1, by_hidden);
           team_add_parts(
-              member, 0, gates, 1 + slots,
-              [&](int p) -> const double* { return p == 0 ? by_bias : z + static_cast<Index>(p - 1) * k.gates; },
+              member, 0, z.rows, 1 + slots, [=](int p) -> const double* { return p == 0 ? by_bias : z.column(p - 1); },
               by_bias);
         }
       });

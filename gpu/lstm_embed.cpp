@@ -17,24 +17,24 @@ void embed_histories(const Exec& exec, const Batch& b, const Fields& f, const Wo
         const double* w = weights_of(b, f, bundle.client, bundle.sample);
         const Stream* streams = bundle.streams;
         int n = bundle.count;
-        const Step step(scratch, s, k.most_streams, false);
-        double* states = step.next;
-        team_for(member, static_cast<Index>(n) * s.state(), [=](Index j) { states[j] = 0; });
+        const Step all(scratch, s, s.below(0), k.most_streams, false);
+        const Matrix states = all.first(n).next;
+        team_for(member, states.size(), [=](Index j) { states[j] = 0; });
         member.team_barrier();
         for (int j = 0;; ++j) {
           while (n > 0 && streams[n - 1].tokens < j) --n;  // streams that have a slot j
           if (n == 0) break;
-          const auto hidden = [&](Index c) { return k.hidden.data() + (streams[c].slot + j) * k.gates; };
-          hidden_parts<D>(member, s, w, n, hidden, step);
+          const auto hidden = [&](int c) { return k.hidden_parts(streams[c].slot + j); };
+          hidden_parts<D>(member, s, w, hidden, all.first(n));
           while (n > 0 && streams[n - 1].tokens == j) --n;
           if (n == 0) break;
           advance<D>(
-              member, s, w, n, true, [&](Index c) -> const double* { return states + c * s.state(); }, hidden,
-              [&](Index c) { return f.token_input.data() + streams[c].input + static_cast<Index>(j) * s.inputs; },
-              [&](Index c) { return s.type_width > 0 ? f.token_type(streams[c].token + j) : -1; }, step);
-          team_for_columns(member, s.state(), n, [&](int c) {
-            double* next = k.memory.data() + (streams[c].slot + j + 1) * k.stride;
-            const double* from = states + static_cast<Index>(c) * s.state();
+              member, s, w, [=](int c) { return states.column(c); }, hidden,
+              [&](int c) { return f.token_input.data() + streams[c].input + static_cast<Index>(j) * s.inputs; },
+              [&](int c) { return s.type_width > 0 ? f.token_type(streams[c].token + j) : -1; }, all.first(n));
+          team_for_columns(member, states.rows, n, [&](int c) {
+            double* next = k.state(streams[c].slot + j + 1);
+            const double* from = states.column(c);
             return [=](int r) { next[r] = from[r]; };
           });
         }
@@ -51,23 +51,20 @@ void embed_points(const Exec& exec, const Batch& b, const Fields& f, const Work&
         if (e.kind != EncoderKind::kLstm || (batch_only && !piece.selected(b, f))) return;
         const Lstm s(e);
         Scratch scratch(member, kPointColumns * k.forward_scratch);
-        const Step step(scratch, s, kPointColumns, false);
-        const double* memory = k.memory.data() + b.problem_slot(piece.problem) * k.stride;
-        const double* hidden = k.hidden.data() + b.problem_slot(piece.problem) * k.gates;
+        const Step all(scratch, s, s.inputs, kPointColumns, false);
+        const Index slots = b.problem_slot(piece.problem);
+        const Matrix inputs(piece.input, s.inputs, piece.n);
+        const Matrix embedding(piece.embedding, s.width, piece.n);
         for (int first = 0; first < piece.n; first += kPointColumns) {
           const int n = piece.n - first < kPointColumns ? piece.n - first : kPointColumns;
           const int* slot = piece.slot + first;
-          const double* input = piece.input + static_cast<Index>(first) * s.inputs;
+          const Step step = all.first(n);
           advance<D>(
-              member, s, piece.weights, n, false,
-              [&](Index c) { return memory + static_cast<Index>(slot[c]) * k.stride; },
-              [&](Index c) { return hidden + static_cast<Index>(slot[c]) * k.gates; },
-              [=](Index c) { return input + c * s.inputs; }, [](Index) { return -1; }, step);
-          double* h = piece.embedding + static_cast<Index>(first) * s.width;
-          const double* top = step.next + s.state() - 2 * s.width;
-          team_for_2d(member, s.width, n, [=](int r, int c) {
-            h[r + static_cast<Index>(c) * s.width] = top[r + static_cast<Index>(c) * s.state()];
-          });
+              member, s, piece.weights, [&](int c) { return k.state(slots + slot[c]); },
+              [&](int c) { return k.hidden_parts(slots + slot[c]); }, [=](int c) { return inputs.column(first + c); },
+              [](int) { return -1; }, step);
+          const Matrix h = embedding.columns_from(first, n), top = s.h_of(step.next, s.layers - 1);
+          team_for_2d(member, s.width, n, [=](int r, int c) { h(r, c) = top(r, c); });
           member.team_barrier();
         }
       });

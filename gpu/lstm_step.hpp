@@ -27,7 +27,6 @@ struct Lstm {
     return layer == 0 ? 0 : rows(0) + (layer - 1) * (2 * width + 1);
   }
   KOKKOS_INLINE_FUNCTION int weight(int layer) const { return type_width * types + 4 * width * rows_before(layer); }
-  KOKKOS_INLINE_FUNCTION int hidden_weight(int layer) const { return weight(layer) + 4 * width * below(layer); }
   KOKKOS_INLINE_FUNCTION int weights() const { return weight(layers); }
   KOKKOS_INLINE_FUNCTION int cells() const { return width * layers; }
   KOKKOS_INLINE_FUNCTION int state() const { return 2 * cells(); }
@@ -37,71 +36,94 @@ struct Lstm {
   /// Doubles of scratch for a column: see Step.
   KOKKOS_INLINE_FUNCTION Index forward_scratch() const { return below(0) + gates() + state(); }
   KOKKOS_INLINE_FUNCTION Index adjoint_scratch() const { return below(0) + back() + state() + cells(); }
+
+  /// A layer's matrix in the weights w, or in a gradient by them, and its W_h.
+  template <class T>
+  KOKKOS_INLINE_FUNCTION Matrix<T> matrix(T* w, int layer) const {
+    return Matrix(w + weight(layer), 4 * width, rows(layer));
+  }
+  template <class T>
+  KOKKOS_INLINE_FUNCTION Matrix<T> hidden_matrix(T* w, int layer) const {
+    return matrix(w, layer).columns_from(below(layer), width);
+  }
+  /// A layer's rows: its h of states, its gates of all gates, its units of what has one row a unit.
+  KOKKOS_INLINE_FUNCTION Matrix<double> h_of(Matrix<double> states, int layer) const {
+    return states.rows_from(2 * width * layer, width);
+  }
+  KOKKOS_INLINE_FUNCTION Matrix<double> gates_of(Matrix<double> z, int layer) const {
+    return z.rows_from(4 * width * layer, 4 * width);
+  }
+  KOKKOS_INLINE_FUNCTION Matrix<double> units_of(Matrix<double> cells, int layer) const {
+    return cells.rows_from(width * layer, width);
+  }
 };
 
-/// A step's arrays, each [. x n].
+/// A step's arrays, a column each for the streams or points that take it together.
 struct Step {
-  double* x;          ///< inputs, without gaps
-  double* z;          ///< gates of the layers; in the adjoint, for which they make room, what Lstm::back() says
-  double* next;       ///< new state
-  double* h_adjoint;  ///< adjoint only: by the layers' new h
-  int stride;         ///< of z
+  Matrix<double> x;          ///< inputs, with the types' embeddings at tokens
+  Matrix<double> z;          ///< gates of the layers; in the adjoint, for which they make room, what Lstm::back() says
+  Matrix<double> next;       ///< new state
+  Matrix<double> h_adjoint;  ///< adjoint only: by the layers' new h
 
-  KOKKOS_INLINE_FUNCTION Step(Scratch& scratch, const Lstm& s, Index columns, bool with_adjoint)
-      : x(scratch.take(s.below(0) * columns)), stride(with_adjoint ? s.back() : s.gates()) {
-    z = scratch.take(stride * columns);
-    next = scratch.take(s.state() * columns);
-    h_adjoint = with_adjoint ? scratch.take(s.cells() * columns) : nullptr;
+  KOKKOS_INLINE_FUNCTION Step(Scratch& scratch, const Lstm& s, int inputs, int columns, bool with_adjoint)
+      : x(scratch.take(inputs, columns)),
+        z(scratch.take(with_adjoint ? s.back() : s.gates(), columns)),
+        next(scratch.take(s.state(), columns)),
+        h_adjoint(scratch.take(with_adjoint ? s.cells() : 0, columns)) {}
+
+  /// Its first n columns.
+  KOKKOS_INLINE_FUNCTION Step first(int n) const {
+    Step step = *this;
+    step.x.columns = step.z.columns = step.next.columns = step.h_adjoint.columns = n;
+    return step;
   }
 };
 
 KOKKOS_INLINE_FUNCTION double sigmoid(double x) { return 1 / (1 + fast_exp(-x)); }
 
-/// hidden(c) [gates] = W_h h + b of all layers for n columns' states, step.next; step.z is overwritten.
+/// hidden(c) [gates] = W_h h + b of all layers for the states step.next; step.z is overwritten.
 template <class D, class Hidden>
-KOKKOS_INLINE_FUNCTION void hidden_parts(const Member& member, const Lstm& s, const double* w, int n,
-                                         const Hidden& hidden, const Step& step) {
-  const int width = s.width, gates = 4 * width, stride = step.stride;
+KOKKOS_INLINE_FUNCTION void hidden_parts(const Member& member, const Lstm& s, const double* w, const Hidden& hidden,
+                                         const Step& step) {
   for (int layer = 0; layer < s.layers; ++layer)
-    D::gemm(member, Op::kNone, Op::kNone, gates, n, width, 1.0, w + s.hidden_weight(layer), gates,
-            step.next + 2 * width * layer, s.state(), 0.0, step.z + gates * layer, stride);
+    D::product(member, 1, s.hidden_matrix(w, layer), s.h_of(step.next, layer), 0, s.gates_of(step.z, layer));
   for (int layer = 0; layer < s.layers; ++layer) {
-    const double *z = step.z + gates * layer, *bias = w + s.hidden_weight(layer) + gates * width;
-    team_for_columns(member, gates, n, [=, &hidden](int c) {
-      double* out = hidden(c) + gates * layer;
-      const double* column = z + static_cast<Index>(c) * stride;
+    const Matrix z = s.gates_of(step.z, layer);
+    const double* bias = s.matrix(w, layer).column(s.rows(layer) - 1);
+    team_for_columns(member, z.rows, z.columns, [=, &hidden](int c) {
+      double* out = hidden(c) + z.rows * layer;
+      const double* column = z.column(c);
       return [=](int u) { out[u] = column[u] + bias[u]; };
     });
   }
   member.team_barrier();
 }
 
-/// One step of n columns: column c goes from the state previous(c), which may be its place in step.next, with the
-/// hidden parts hidden(c), the input input(c) and, at tokens, type(c) >= 0, to step.next. z holds the gates'
-/// activations afterwards.
+/// One step: column c goes from the state previous(c), which may be its place in step.next, with the hidden parts
+/// hidden(c), the input input(c) and, where step.x has rows for its embedding, type(c), to step.next. z holds the
+/// gates' activations afterwards.
 template <class D, class Previous, class Hidden, class Input, class Type>
-KOKKOS_INLINE_FUNCTION void advance(const Member& member, const Lstm& s, const double* w, int n, bool tokens,
-                                    const Previous& previous, const Hidden& hidden, const Input& input,
-                                    const Type& type, const Step& step) {
-  const int width = s.width, state = s.state(), own = s.inputs + (tokens ? s.type_width : 0), stride = step.stride;
-  double *next = step.next, *x = step.x;
-  team_for_columns(member, own, n, [=, &input, &type](int c) {
-    double* column = x + static_cast<Index>(c) * own;
+KOKKOS_INLINE_FUNCTION void advance(const Member& member, const Lstm& s, const double* w, const Previous& previous,
+                                    const Hidden& hidden, const Input& input, const Type& type, const Step& step) {
+  const int width = s.width;
+  const Matrix x = step.x, next = step.next;
+  const Matrix embeddings(w, s.type_width, s.types);
+  team_for_columns(member, x.rows, x.columns, [=, &input, &type](int c) {
+    double* column = x.column(c);
     const double* from = input(c);
-    const double* embedded = own > s.inputs ? w + s.type_width * type(c) : nullptr;
+    const double* embedded = x.rows > s.inputs ? embeddings.column(type(c)) : nullptr;
     return [=](int r) { column[r] = r < s.inputs ? from[r] : embedded[r - s.inputs]; };
   });
   member.team_barrier();
   for (int layer = 0; layer < s.layers; ++layer) {
     const int base = 2 * width * layer;
-    double* z = step.z + 4 * width * layer;
-    D::gemm(member, Op::kNone, Op::kNone, 4 * width, n, layer == 0 ? own : width, 1.0, w + s.weight(layer), 4 * width,
-            layer == 0 ? x : next + base - 2 * width, layer == 0 ? own : state, 0.0, z, stride);
-    team_for_columns(member, width, n, [=, &previous, &hidden](int c) {
-      double* gates = z + static_cast<Index>(c) * stride;
-      const double* part = hidden(c) + 4 * width * layer;
+    const Matrix below = layer == 0 ? x : s.h_of(next, layer - 1), z = s.gates_of(step.z, layer);
+    D::product(member, 1, s.matrix(w, layer).columns_from(0, below.rows), below, 0, z);
+    team_for_columns(member, width, z.columns, [=, &previous, &hidden](int c) {
+      double* gates = z.column(c);
+      const double* part = hidden(c) + z.rows * layer;
       const double* c_before = previous(c) + base + width;
-      double* h = next + static_cast<Index>(c) * state + base;
+      double* h = next.column(c) + base;
       return [=](int u) {
         const double i = sigmoid(gates[u] + part[u]), f = sigmoid(gates[width + u] + part[width + u]);
         const double g = fast_tanh(gates[2 * width + u] + part[2 * width + u]);
@@ -123,20 +145,20 @@ KOKKOS_INLINE_FUNCTION void advance(const Member& member, const Lstm& s, const d
 /// stands behind the gates, becomes what Lstm::back() says; step.h_adjoint and step.x are overwritten; adds to
 /// gradient[weights] what belongs to x_l.
 template <class D, class Previous, class Type>
-KOKKOS_INLINE_FUNCTION void advance_adjoint(const Member& member, const Lstm& s, const double* w, int n, bool tokens,
+KOKKOS_INLINE_FUNCTION void advance_adjoint(const Member& member, const Lstm& s, const double* w,
                                             const Previous& previous, const Type& type, const Step& step,
                                             double* gradient) {
-  const int width = s.width, state = s.state(), own = s.inputs + (tokens ? s.type_width : 0), stride = step.stride;
-  const double* next = step.next;
-  double* h_adjoint = step.h_adjoint;
+  const int width = s.width;
+  const Matrix next = step.next;
   for (int layer = s.layers - 1; layer >= 0; --layer) {
     const int base = 2 * width * layer;
-    double *z = step.z + 4 * width * layer, *cells = step.z + s.gates() + width * layer;
-    team_for_columns(member, width, n, [=, &previous](int c) {
-      double *gates = z + static_cast<Index>(c) * stride, *cell_bar = cells + static_cast<Index>(c) * stride;
+    const Matrix z = s.gates_of(step.z, layer), h_adjoint = s.units_of(step.h_adjoint, layer);
+    const Matrix cells = s.units_of(step.z.rows_from(s.gates(), s.cells()), layer);
+    team_for_columns(member, width, z.columns, [=, &previous](int c) {
+      double *gates = z.column(c), *cell_bar = cells.column(c);
       const double* c_before = previous(c) + base + width;
-      const double* c_next = next + static_cast<Index>(c) * state + base + width;
-      const double* h_bar = h_adjoint + static_cast<Index>(c) * s.cells() + width * layer;
+      const double* c_next = next.column(c) + base + width;
+      const double* h_bar = h_adjoint.column(c);
       return [=](int u) {
         const double i = gates[u], f = gates[width + u], g = gates[2 * width + u], o = gates[3 * width + u];
         const double t = fast_tanh(c_next[u]);
@@ -149,16 +171,15 @@ KOKKOS_INLINE_FUNCTION void advance_adjoint(const Member& member, const Lstm& s,
       };
     });
     member.team_barrier();
-    D::gemm(member, Op::kNone, Op::kTranspose, 4 * width, layer == 0 ? own : width, n, 1.0, z, stride,
-            layer == 0 ? step.x : next + base - 2 * width, layer == 0 ? own : state, 1.0, gradient + s.weight(layer),
-            4 * width);
+    const Matrix below = layer == 0 ? step.x : s.h_of(next, layer - 1);
+    D::product(member, 1, z, transposed(below), 1, s.matrix(gradient, layer).columns_from(0, below.rows));
+    const Matrix weights = s.matrix(w, layer);
     if (layer > 0) {
-      D::gemm(member, Op::kTranspose, Op::kNone, width, n, 4 * width, 1.0, w + s.weight(layer), 4 * width, z, stride,
-              1.0, h_adjoint + width * (layer - 1), s.cells());
-    } else if (own > s.inputs) {
-      D::gemm(member, Op::kTranspose, Op::kNone, s.type_width, n, 4 * width, 1.0,
-              w + s.weight(0) + 4 * width * s.inputs, 4 * width, z, stride, 0.0, step.x, s.type_width);
-      team_add_by_group(member, s.type_width, n, step.x, type, gradient);
+      D::product(member, 1, transposed(weights.columns_from(0, width)), z, 1, s.units_of(step.h_adjoint, layer - 1));
+    } else if (step.x.rows > s.inputs) {
+      const Matrix by_embedding(step.x.data, s.type_width, z.columns);
+      D::product(member, 1, transposed(weights.columns_from(s.inputs, s.type_width)), z, 0, by_embedding);
+      team_add_by_group(member, by_embedding, type, Matrix(gradient, s.type_width, s.types));
       member.team_barrier();
     }
   }

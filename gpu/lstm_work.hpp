@@ -32,6 +32,10 @@ struct Work {
   Array<double> gradient;       ///< partial sums of the bundles
   SlotPoints points;
 
+  /// Of a slot its state and its hidden parts, of a point what it passes back.
+  KOKKOS_INLINE_FUNCTION double* state(Index slot) const { return memory.data() + slot * stride; }
+  KOKKOS_INLINE_FUNCTION double* hidden_parts(Index slot) const { return hidden.data() + slot * gates; }
+  KOKKOS_INLINE_FUNCTION double* passed_back(Index point) const { return point_adjoint.data() + point * back; }
   /// Scratch of a team with a bundle, of so many doubles a column.
   KOKKOS_INLINE_FUNCTION Index bundle_scratch(Index column) const {
     return most_streams * (column + doubles_for<Stream>(1));

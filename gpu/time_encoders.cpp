@@ -8,12 +8,12 @@ namespace fedpp::gpu {
 
 namespace {
 
-/// [x; 1] of n points.
-KOKKOS_INLINE_FUNCTION void with_bias(const Member& member, int inputs, int n, const double* x, double* out) {
-  team_for_2d(member, inputs + 1, n, [=](int r, int c) {
-    out[r + static_cast<Index>(c) * (inputs + 1)] = r < inputs ? x[r + static_cast<Index>(c) * inputs] : 1;
-  });
+/// [x; 1] of a piece.
+KOKKOS_INLINE_FUNCTION Matrix<double> with_bias(const Member& member, Matrix<const double> x, Scratch scratch) {
+  const Matrix out = scratch.take(x.rows + 1, x.columns);
+  team_for_2d(member, out.rows, out.columns, [=](int r, int c) { out(r, c) = r < x.rows ? x(r, c) : 1; });
   member.team_barrier();
+  return out;
 }
 
 // Per team: [x; 1] of a piece.
@@ -29,26 +29,22 @@ void run_embed(const Exec& exec, const Batch& b, const Fields& f, EncoderKind ki
         const Piece piece(b, f, b.first.piece_task + member.league_rank());
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != kind || (batch_only && !piece.selected(b, f))) return;
-        double* h = piece.embedding;
+        const Matrix input(piece.input, e.inputs, piece.n);
+        const Matrix h(piece.embedding, e.dimension, piece.n);
         if (kind == EncoderKind::kRbf) {
-          const double* input = piece.input;
-          team_for(member, piece.n, [=](Index i) { h[i] = input[i]; });
+          team_for(member, h.size(), [=](Index i) { h[i] = input[i]; });
           return;
         }
+        const Matrix w(piece.weights, e.width, e.inputs + 1);
         if (e.inputs == 1) {  // the rule: a product of depth 2 would cost more than what it computes
-          const double *time = piece.input, *slope = piece.weights, *bias = slope + e.width;
-          const int width = e.width;
-          team_for_2d(member, width, piece.n, [=](int r, int c) {
-            h[r + static_cast<Index>(c) * width] = fast_tanh(slope[r] * time[c] + bias[r]);
-          });
+          const double *slope = w.column(0), *bias = w.column(1);
+          team_for_2d(member, h.rows, h.columns,
+                      [=](int r, int c) { h(r, c) = fast_tanh(slope[r] * input[c] + bias[r]); });
           return;
         }
-        Scratch scratch(member, input_scratch(b));
-        double* x = scratch.take(input_scratch(b));
-        with_bias(member, e.inputs, piece.n, piece.input, x);
-        D::gemm(member, Op::kNone, Op::kNone, e.width, piece.n, e.inputs + 1, 1.0, piece.weights, e.width, x,
-                e.inputs + 1, 0.0, h, e.width);
-        team_for(member, static_cast<Index>(e.width) * piece.n, [=](Index i) { h[i] = fast_tanh(h[i]); });
+        const Matrix x = with_bias(member, input, Scratch(member, input_scratch(b)));
+        D::product(member, 1, w, x, 0, h);
+        team_for(member, h.size(), [=](Index i) { h[i] = fast_tanh(h[i]); });
       });
 }
 
@@ -60,28 +56,19 @@ void run_adjoint(const Exec& exec, const Batch& b, const Fields& f) {
         const Piece piece(b, f, b.first.piece_task + member.league_rank());
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != EncoderKind::kDeepKernel || f.step_taken(piece.client) == 0 || !piece.selected(b, f)) return;
-        const double* h = piece.embedding;
-        double* hbar = piece.adjoint;
-        double* gradient = f.piece_gradient.data() + piece.gradient;  // [H x (I + 1)]
+        const Matrix input(piece.input, e.inputs, piece.n);
+        const Matrix h(piece.embedding, e.width, piece.n), hbar(piece.adjoint, e.width, piece.n);
+        const Matrix gradient(f.piece_gradient.data() + piece.gradient, e.width, e.inputs + 1);
         if (e.inputs == 1) {
-          const double* time = piece.input;
-          const int width = e.width;
           team_multiply(
-              member, width, piece.n,
-              [=](int r, int c) {
-                const Index at = r + static_cast<Index>(c) * width;
-                return hbar[at] * (1 - h[at] * h[at]);
-              },
-              gradient, [=](int c) { return time[c]; }, [](int) { return 1.0; });
+              member, h.rows, h.columns, [=](int r, int c) { return hbar(r, c) * (1 - h(r, c) * h(r, c)); },
+              gradient.data, [=](int c) { return input[c]; }, [](int) { return 1.0; });
           return;
         }
-        Scratch scratch(member, input_scratch(b));
-        double* x = scratch.take(input_scratch(b));
-        with_bias(member, e.inputs, piece.n, piece.input, x);
-        team_for(member, static_cast<Index>(e.width) * piece.n, [=](Index i) { hbar[i] *= 1 - h[i] * h[i]; });
+        const Matrix x = with_bias(member, input, Scratch(member, input_scratch(b)));
+        team_for(member, h.size(), [=](Index i) { hbar[i] *= 1 - h[i] * h[i]; });
         member.team_barrier();
-        D::gemm(member, Op::kNone, Op::kTranspose, e.width, e.inputs + 1, piece.n, 1.0, hbar, e.width, x, e.inputs + 1,
-                0.0, gradient, e.width);
+        D::product(member, 1, hbar, transposed(x), 0, gradient);
       });
 }
 
