@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kNodesACell = 2;
 constexpr double kNoSurvivor = 40;  // exp(-40) = 4e-18
+constexpr int kMostSteps = 200;     // of Newton, who needs about ten
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -99,12 +100,42 @@ NextEvent::NextEvent(const GapGrid& grid, std::span<const double> intensity, int
     cumulative_.push_back(exposure);
     at_start = at_end;
   }
-  // Each draw's survivors have its last intensity from here on, so their mean time left is the mean of its inverses.
-  tail_ = 1 / at_start->mean([&](std::size_t d) { return 1 / intensity[intensity.size() - n + d]; });
+  tail_ = Tail(std::move(exposures), {intensity.end() - n, intensity.end()});
+}
+
+NextEvent::Tail::Tail(std::vector<double> exposures, std::vector<double> rates)
+    : exposures_(std::move(exposures)), rates_(std::move(rates)) {}
+
+std::vector<double> NextEvent::Tail::exposures_at(double x) const {
+  std::vector<double> exposures = exposures_;
+  for (std::size_t d = 0; d < exposures.size(); ++d) exposures[d] += rates_[d] * x;
+  return exposures;
+}
+
+double NextEvent::Tail::compensator(double x) const { return Survivors(exposures_at(x)).exposure(); }
+
+double NextEvent::Tail::time_to(double exposure) const {
+  // Survivors are ever more those of slow draws, so Lambda is concave: Newton's steps stay before the root.
+  double x = 0;
+  for (int step = 0; step < kMostSteps; ++step) {
+    const Survivors survivors(exposures_at(x));
+    const double missing = exposure - survivors.exposure();
+    const double hazard = survivors.mean([&](std::size_t d) { return rates_[d]; });
+    if (!(missing > 1e-13 * exposure)) break;
+    if (!(hazard > 0)) return kInfinity;
+    x += missing / hazard;
+  }
+  return x;
+}
+
+double NextEvent::Tail::mass() const {
+  const Survivors survivors(exposures_);
+  const double left = std::exp(-survivors.exposure());
+  return left > 0 ? left * survivors.mean([&](std::size_t d) { return 1 / rates_[d]; }) : 0.0;
 }
 
 double NextEvent::compensator(double gap) const {
-  if (gap >= grid_.horizon()) return cumulative_.back() + tail_ * (gap - grid_.horizon());
+  if (gap >= grid_.horizon()) return std::max(tail_.compensator(gap - grid_.horizon()), cumulative_.back());
   gap = std::max(gap, 0.0);
   const auto above = std::upper_bound(grid_.edges.begin(), grid_.edges.end(), gap);
   const auto c = static_cast<std::size_t>(above - grid_.edges.begin() - 1);
@@ -120,10 +151,7 @@ double NextEvent::inverse(std::size_t c, double exposure) const {
 }
 
 double NextEvent::gap_at(double exposure) const {
-  if (exposure >= cumulative_.back()) {
-    const double beyond = exposure - cumulative_.back();
-    return grid_.horizon() + (beyond > 0 ? (tail_ > 0 ? beyond / tail_ : kInfinity) : 0.0);
-  }
+  if (exposure >= cumulative_.back()) return grid_.horizon() + tail_.time_to(exposure);
   const auto above = std::upper_bound(cumulative_.begin(), cumulative_.end(), exposure);
   const auto c = static_cast<std::size_t>(above - cumulative_.begin() - 1);
   return grid_.edges[c] + inverse(c, exposure - cumulative_[c]);
@@ -144,8 +172,7 @@ double NextEvent::expectation() const {
         part += rule.weights[k] * std::exp(-within(c, width * (piece + 0.5 * (1 + rule.nodes[k])) / pieces));
     sum += std::exp(-cumulative_[c]) * part * 0.5 * width / pieces;
   }
-  const double left = std::exp(-cumulative_.back());
-  return sum + (left > 0 ? (tail_ > 0 ? left / tail_ : kInfinity) : 0.0);
+  return sum + tail_.mass();
 }
 
 }  // namespace fedpp::evaluation

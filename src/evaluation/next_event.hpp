@@ -24,7 +24,8 @@ inline constexpr int kGapCells = 32;
 /// The gap's distribution. In a cell the intensity is the line through its two nodes with the cell's integral (as steep
 /// as it can be without falling below zero); beyond the horizon the last node's intensity holds on. Of several draws of
 /// an unknown intensity it is the mixture of theirs, S(g) = mean exp(-Lambda_draw(g)), whose hazard is the mean over the
-/// draws' survivors: exact at the cells' edges, and in a cell the line between those hazards with the cell's integral.
+/// draws' survivors: exact at the cells' edges and beyond the horizon, and in a cell the line between those hazards with
+/// the cell's integral.
 class NextEvent {
  public:
   /// \param intensity [2 C][draws] lambda >= 0 at the grid's nodes. The grid must outlive this.
@@ -43,10 +44,25 @@ class NextEvent {
   double within(std::size_t c, double x) const { return (start_[c] + 0.5 * slope_[c] * x) * x; }
   double inverse(std::size_t c, double exposure) const;
 
+  /// Beyond the horizon: the mixture of exponential distributions that survivors have.
+  class Tail {
+   public:
+    Tail() = default;
+    Tail(std::vector<double> exposures, std::vector<double> rates);
+    double compensator(double x) const;     ///< Lambda(horizon + x)
+    double time_to(double exposure) const;  ///< its inverse
+    double mass() const;                    ///< int_horizon^inf S
+
+   private:
+    std::vector<double> exposures_at(double x) const;
+
+    std::vector<double> exposures_, rates_;  ///< [draws] Lambda(horizon), the last intensity
+  };
+
   const GapGrid& grid_;
   std::vector<double> start_, slope_;  ///< [C] the line of each cell
   std::vector<double> cumulative_;     ///< [C + 1] Lambda at the edges
-  double tail_ = 0;                    ///< hazard beyond the horizon, one that leaves the expectation as it is
+  Tail tail_;
 };
 
 }  // namespace fedpp::evaluation

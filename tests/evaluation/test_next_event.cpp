@@ -150,6 +150,29 @@ TEST(NextEvent, of_several_draws_is_the_mixture_of_theirs) {
   EXPECT_NEAR(NextEvent(grid, values, 4).expectation() / (expectation / 1000), 1, 0.01);
 }
 
+TEST(NextEvent, of_several_draws_is_the_mixture_beyond_the_horizon_too) {
+  const std::vector<double> rates{0.02, 0.4, 1, 6};
+  const auto grid = gap_grid(1e-3, 0.5, kGapCells);
+  std::vector<double> values;
+  for (std::size_t j = 0; j < grid.nodes.size(); ++j) values.insert(values.end(), rates.begin(), rates.end());
+  const NextEvent next(grid, values, static_cast<int>(rates.size()));
+  const auto survival = [&](double g) {
+    double sum = 0;
+    for (const double rate : rates) sum += 0.25 * std::exp(-rate * g);
+    return sum;
+  };
+  for (const double g : {0.5, 1.0, 7.0, 100.0}) EXPECT_NEAR(next.survival(g) / survival(g), 1, 1e-11) << g;
+  for (const double q : {0.6, 0.75, 0.95, 0.999}) {
+    ASSERT_GT(next.quantile(q), 0.5);
+    EXPECT_NEAR(survival(next.quantile(q)) / (1 - q), 1, 1e-10) << q;
+  }
+  values.back() = values[values.size() - rates.size()] = 0;  // two draws after which nothing comes any more
+  const NextEvent perhaps(grid, values, static_cast<int>(rates.size()));
+  EXPECT_TRUE(std::isinf(perhaps.quantile(0.9)));
+  EXPECT_FALSE(std::isinf(perhaps.quantile(0.6)));
+  EXPECT_TRUE(std::isinf(perhaps.expectation()));
+}
+
 TEST(NextEvent, may_never_come) {
   const auto grid = gap_grid(1e-2, 10, 8);
   std::vector<double> values(grid.nodes.size(), 0.1);
