@@ -25,17 +25,24 @@ struct LogIntensity {
     return sd > 0 ? normal_cdf((f - mean) / sd) : (f >= mean ? 1.0 : 0.0);
   }
 
-  /// P(log sigma(f) + level <= x): the narrower of the two by the trapezoid rule, the other in closed form.
+  /// d log sigma(f) / df where log sigma(f) = x.
+  static double slope(double x) { return x < 0 ? -std::expm1(x) : 0; }
+
+  /// P(log sigma(f) + level <= x): one of the two by the trapezoid rule, the other in closed form. The rule's steps
+  /// follow how fast the other's distribution function changes, in sds of the first, where it does at all: within three
+  /// sds of the level of x. The one with the longer steps is taken.
   double below(double x) const {
     if (!(level_sd > 0)) return sigmoid_below(x);
-    constexpr double kEnd = 6, kStep = 0.5;
-    const bool level_is_narrower = level_sd < sd / (1 + std::exp(mean));
+    constexpr double kEnd = 6, kMost = 0.5, kLeast = 0.02;
+    const double by_f = level_sd / (sd * slope(x - 3 * level_sd));
+    const double by_level = sd * slope(x + 3 * level_sd) / level_sd;
+    const double step = std::clamp(0.5 * std::max(by_f, by_level), kLeast, kMost);
     double sum = 0, weights = 0;
-    for (double z = -kEnd; z <= kEnd; z += kStep) {
+    for (double z = -kEnd; z <= kEnd; z += step) {
       const double weight = std::exp(-0.5 * z * z);
       weights += weight;
-      sum += weight * (level_is_narrower ? sigmoid_below(x - level_sd * z)
-                                         : normal_cdf((x - log_sigmoid(mean + sd * z)) / level_sd));
+      sum += weight * (by_level > by_f ? sigmoid_below(x - level_sd * z)
+                                       : normal_cdf((x - log_sigmoid(mean + sd * z)) / level_sd));
     }
     return sum / weights;
   }
