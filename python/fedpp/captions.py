@@ -48,7 +48,7 @@ def calibration(result, h5):
     known = [(ks, its) for _, ks, its in client_distances(summary) if math.isfinite(its)]
     if known:
         text += (f" Of {len(known)} clients {sum(ks > its for ks, its in known)} are beyond their own bands (5 % would be by chance), which are wide where events are few.")
-    return text + " What follows a window's last event is not counted; with few events a window that favours short increments, and lets a true model look worse."
+    return text
 
 
 CAPTIONS = {

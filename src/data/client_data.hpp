@@ -87,6 +87,14 @@ struct EventMark {
   double count = 0;  ///< >= 1, times tau for training; those of an event add up to its multiplicity
 };
 
+/// A step function of time: level[j] on [edges[j], edges[j+1]); zero outside. Neighbouring levels differ.
+struct StepFunction {
+  std::vector<double> edges;   ///< [J+1] increasing, or empty
+  std::vector<double> levels;  ///< [J]
+  /// Integral over the line.
+  double integral() const;
+};
+
 /// One latent function's points (spec 1.1), on the model's clock. Used for training (multiplicities and weights may be
 /// tempered) and for scoring held-out windows (never tempered).
 struct Realisation {
@@ -99,6 +107,7 @@ struct Realisation {
   std::vector<double> nodes;     ///< [Q]
   std::vector<double> node_weights;  ///< [Q] omega_q: quadrature weight times exposure, times tau for training
   Interval span{0, 0};               ///< hull of its windows
+  StepFunction exposure;             ///< e(t) in these weights before tempering; empty with a history encoder
   // With a history encoder: events and nodes ordered by stream, then time; every stream of the latent function in every
   // split, in the same order, the tokens of an earlier split being the first of a later one's.
   std::vector<Stream> streams;

@@ -9,14 +9,6 @@
 
 namespace fedpp::data {
 
-/// A step function of time: level[j] on [edges[j], edges[j+1]); zero outside. Neighbouring levels differ.
-struct StepFunction {
-  std::vector<double> edges;   ///< [J+1] increasing, or empty
-  std::vector<double> levels;  ///< [J]
-  /// Integral over the line.
-  double integral() const;
-};
-
 /// e(t): how many of the windows cover t.
 StepFunction exposure(std::span<const Interval> windows);
 

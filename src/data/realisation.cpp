@@ -81,6 +81,7 @@ Realisation realise(Superposition streams, const RealisationRules& rules, double
   result.node_weights = std::move(rule.weights);
   for (double& w : result.node_weights) w *= tempering;
   if (!weight.edges.empty()) result.span = {weight.edges.front(), weight.edges.back()};
+  result.exposure = std::move(weight);
   return result;
 }
 

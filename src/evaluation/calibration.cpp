@@ -34,15 +34,18 @@ class Compensator {
 
 }  // namespace
 
-std::vector<double> rescaled_increments(const RescalingStream& stream, data::Random& random) {
+void RescaledIncrements::add(const RescalingStream& stream) {
   const std::size_t n = stream.times.size();
   assert(stream.multiplicities.size() == n && stream.cells.size() == n + 1);
-  std::vector<double> increments;
   const bool tied =
       std::any_of(stream.multiplicities.begin(), stream.multiplicities.end(), [](double m) { return m > 1; });
   if (!tied) {
-    for (std::size_t i = 1; i < n; ++i) increments.push_back(stream.cells[i]);
-    return increments;
+    for (std::size_t i = 0; i < n; ++i) {
+      all_.push_back(since_event_ + stream.cells[i]);
+      since_event_ = 0;
+    }
+    since_event_ += stream.cells[n];
+    return;
   }
   double resolution = stream.span.end - stream.span.start;
   for (std::size_t i = 1; i < n; ++i) resolution = std::min(resolution, stream.times[i] - stream.times[i - 1]);
@@ -51,14 +54,18 @@ std::vector<double> rescaled_increments(const RescalingStream& stream, data::Ran
     const double from = std::max(stream.times[i] - resolution / 2, stream.span.start);
     const double to = std::min(stream.times[i] + resolution / 2, stream.span.end);
     const auto copies = static_cast<std::size_t>(stream.multiplicities[i]);
-    for (std::size_t copy = 0; copy < copies; ++copy) moved.push_back(from + (to - from) * random.uniform());
+    for (std::size_t copy = 0; copy < copies; ++copy) moved.push_back(from + (to - from) * random_.uniform());
   }
   std::sort(moved.begin(), moved.end());
   const Compensator compensator(stream);
-  for (std::size_t i = 1; i < moved.size(); ++i) {
-    increments.push_back(compensator.at(moved[i]) - compensator.at(moved[i - 1]));
+  double before = 0;
+  for (const double t : moved) {
+    const double now = compensator.at(t);
+    all_.push_back(since_event_ + now - before);
+    since_event_ = 0;
+    before = now;
   }
-  return increments;
+  since_event_ += compensator.at(stream.span.end) - before;
 }
 
 double ks_distance_from_exponential(std::vector<double> increments) {

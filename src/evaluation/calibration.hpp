@@ -1,5 +1,6 @@
 // Calibration by time rescaling (spec 1.8): under the true intensity the compensator's increments between consecutive
-// events are independent and Exp(1).
+// events are independent and Exp(1), also across the end of a window: what is left of one and the beginning of the next
+// are one increment, as an exponential variable has no memory.
 #pragma once
 
 #include <span>
@@ -19,14 +20,25 @@ struct RescalingStream {
   data::Interval span;  ///< hull of its test windows; contains the times
 };
 
-/// The compensator's increments between consecutive test events of a stream with N events (multiplicities counted): N -
-/// 1 numbers, the censored ends of the window not among them; none for N < 2. Ties. Equal times come of rounding, and
-/// zero increments of a continuous model would say nothing but that. A stream with a tie is therefore de-rounded: its
-/// resolution d is the smallest gap between distinct times, every event (tied or not) is moved by d (u - 1/2) with u
-/// uniform, within the span, and the compensator is read at the moved times by linear interpolation between the ones
-/// given. Streams without ties are not touched. `random`: of one client, from stream to stream; were it begun anew for
-/// each, their increments would not be independent.
-std::vector<double> rescaled_increments(const RescalingStream& stream, data::Random& random);
+/// The compensator's increments up to each event of a client's streams, one after another, multiplicities counted: as
+/// many as there are events. Left out, windows without an event and each window's end would make them too small.
+///
+/// Ties. Equal times come of rounding, and zero increments of a continuous model would say nothing but that. A stream
+/// with a tie is therefore de-rounded: its resolution d is the smallest gap between distinct times, every event (tied or
+/// not) is moved by d (u - 1/2) with u uniform, within the span, and the compensator is read at the moved times by
+/// linear interpolation between the ones given. Streams without ties are not touched.
+class RescaledIncrements {
+ public:
+  /// `random`: of one client; were it begun anew for each stream, their increments would not be independent.
+  explicit RescaledIncrements(data::Random& random) : random_(random) {}
+  void add(const RescalingStream& stream);
+  const std::vector<double>& all() const { return all_; }
+
+ private:
+  data::Random& random_;
+  std::vector<double> all_;
+  double since_event_ = 0;  ///< compensator since the last event, in earlier streams
+};
 
 /// Kolmogorov-Smirnov distance sup_x |F_n(x) - (1 - exp(-x))|. NaN without increments; under the true model it stays
 /// below 1.358 / sqrt(n) in 95 % of cases for large n.

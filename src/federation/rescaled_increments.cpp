@@ -1,27 +1,31 @@
 #include "federation/rescaled_increments.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
 #include <span>
-
-#include "evaluation/calibration.hpp"
+#include <vector>
 
 namespace fedpp::federation {
 
 namespace {
 
-/// Compensator between consecutive test events of each stream: with a history the quadrature breaks at events.
-std::vector<double> increments_by_stream(const data::Realisation& held_out, const model::RealisationPrediction& p,
-                                         data::Random& random) {
+/// Stream by stream, each with what its nodes say between its events.
+void add_streams(const data::Realisation& held_out, const model::RealisationPrediction& p,
+                 evaluation::RescaledIncrements& increments) {
   const std::size_t n = held_out.events.size(), q = held_out.nodes.size();
-  std::vector<double> all;
-  std::size_t node = 0;
-  for (std::size_t first = 0, last; first < n; first = last) {
-    const int stream = held_out.event_history[first].stream;
-    last = first;
+  std::size_t first = 0, node = 0;
+  while (first < n || node < q) {
+    const int stream = std::min(first < n ? held_out.event_history[first].stream : std::numeric_limits<int>::max(),
+                                node < q ? held_out.node_history[node].stream : std::numeric_limits<int>::max());
+    std::size_t last = first;
     while (last < n && held_out.event_history[last].stream == stream) ++last;
-    while (node < q && held_out.node_history[node].stream < stream) ++node;
     std::vector<double> cells(last - first + 1, 0.0);
-    data::Interval span{held_out.events[first], held_out.events[last - 1]};
+    const double begins =
+        node < q && held_out.node_history[node].stream == stream ? held_out.nodes[node] : held_out.events[first];
+    data::Interval span{begins, begins};
+    if (first < last) span = {std::min(begins, held_out.events[first]), std::max(begins, held_out.events[last - 1])};
     std::size_t cell = 0;
     for (; node < q && held_out.node_history[node].stream == stream; ++node) {
       const double t = held_out.nodes[node];
@@ -29,46 +33,64 @@ std::vector<double> increments_by_stream(const data::Realisation& held_out, cons
       cells[cell] += held_out.node_weights[node] * p.expected_intensity[n + node];
       span = {std::min(span.start, t), std::max(span.end, t)};
     }
-    const auto part =
-        evaluation::rescaled_increments({std::span(held_out.events).subspan(first, last - first),
-                                         std::span(held_out.multiplicities).subspan(first, last - first), cells, span},
-                                        random);
-    all.insert(all.end(), part.begin(), part.end());
+    increments.add({std::span(held_out.events).subspan(first, last - first),
+                    std::span(held_out.multiplicities).subspan(first, last - first), cells, span});
+    first = last;
   }
-  return all;
+}
+
+/// int e(t) lambda(t) dt up to each event and over all, for an encoder of time alone: lambda is the line through its
+/// values at events and nodes, and the whole is the quadrature's.
+std::vector<double> compensators(const data::Realisation& held_out, const model::RealisationPrediction& p) {
+  const std::size_t n = held_out.events.size(), q = held_out.nodes.size();
+  struct Value {
+    double time, intensity;
+  };
+  std::vector<Value> known;
+  double whole = 0;
+  for (std::size_t i = 0; i < n; ++i) known.push_back({held_out.events[i], p.expected_intensity[i]});
+  for (std::size_t j = 0; j < q; ++j) {
+    known.push_back({held_out.nodes[j], p.expected_intensity[n + j]});
+    whole += held_out.node_weights[j] * p.expected_intensity[n + j];
+  }
+  std::ranges::sort(known, {}, &Value::time);
+  auto intensity = [&, next = std::size_t{0}](double t) mutable {  // of times that do not fall
+    while (next < known.size() && known[next].time < t) ++next;
+    if (next == 0) return known.front().intensity;
+    if (next == known.size()) return known.back().intensity;
+    const Value &left = known[next - 1], &right = known[next];
+    return std::lerp(left.intensity, right.intensity, (t - left.time) / (right.time - left.time));
+  };
+  const auto& [edges, levels] = held_out.exposure;
+  std::vector<double> breaks = edges;
+  for (const Value& value : known) breaks.push_back(value.time);
+  std::ranges::sort(breaks);
+  std::vector<double> up_to_event;
+  double sum = 0, before = 0, height = 0;
+  std::size_t event = 0, piece = 0;
+  for (std::size_t k = 0; k < breaks.size(); ++k) {
+    const double t = breaks[k], now = known.empty() ? 0 : intensity(t);
+    if (k > 0 && t > before) {
+      while (piece < levels.size() && edges[piece + 1] <= before) ++piece;
+      const double level = piece < levels.size() && edges[piece] <= before ? levels[piece] : 0;
+      sum += level * (t - before) * 0.5 * (height + now);
+    }
+    before = t, height = now;
+    for (; event < n && held_out.events[event] <= t; ++event) up_to_event.push_back(sum);
+  }
+  up_to_event.push_back(sum);
+  for (double& value : up_to_event) value *= sum > 0 ? whole / sum : 0;
+  return up_to_event;
 }
 
 }  // namespace
 
-std::vector<double> increments_of(const data::Realisation& held_out, const model::RealisationPrediction& p,
-                                  data::Random& random) {
-  const std::size_t n = held_out.events.size(), q = held_out.nodes.size();
-  if (!held_out.streams.empty()) return increments_by_stream(held_out, p, random);
-  std::vector<double> at{held_out.span.start}, cumulative{0.0};
-  double total = 0;
-  for (std::size_t j = 0; j < q; ++j) {
-    const double mass = held_out.node_weights[j] * p.expected_intensity[n + j];
-    at.push_back(held_out.nodes[j]);
-    cumulative.push_back(total + 0.5 * mass);
-    total += mass;
-  }
-  at.push_back(held_out.span.end);
-  cumulative.push_back(total);
-  const auto compensator = [&](double t) {
-    const auto upper = std::upper_bound(at.begin(), at.end(), t);
-    const std::size_t k = std::clamp<std::size_t>(static_cast<std::size_t>(upper - at.begin()), 1, at.size() - 1);
-    const double width = at[k] - at[k - 1];
-    return cumulative[k - 1] + (width > 0 ? (t - at[k - 1]) / width : 0.0) * (cumulative[k] - cumulative[k - 1]);
-  };
-  std::vector<double> cells;
-  double before = 0;
-  for (const double t : held_out.events) {
-    const double now = compensator(t);
-    cells.push_back(std::max(now - before, 0.0));
-    before = now;
-  }
-  cells.push_back(std::max(total - before, 0.0));
-  return evaluation::rescaled_increments({held_out.events, held_out.multiplicities, cells, held_out.span}, random);
+void add_increments(const data::Realisation& held_out, const model::RealisationPrediction& p,
+                    evaluation::RescaledIncrements& increments) {
+  if (!held_out.streams.empty()) return add_streams(held_out, p, increments);
+  std::vector<double> cells = compensators(held_out, p);
+  std::adjacent_difference(cells.begin(), cells.end(), cells.begin());
+  increments.add({held_out.events, held_out.multiplicities, cells, held_out.span});
 }
 
 }  // namespace fedpp::federation

@@ -1,17 +1,15 @@
-// The increments of the predicted compensator between test events, by which predictions are calibrated (spec 1.8).
+// The compensator's increments between a client's test events, by which predictions are calibrated (spec 1.8).
 #pragma once
 
-#include <vector>
-
-#include "data/random.hpp"
 #include "data/realisation.hpp"
+#include "evaluation/calibration.hpp"
 #include "model/latent_posterior.hpp"
 
 namespace fedpp::federation {
 
-/// Compensator between consecutive test events, from the cumulative sums of the held-out quadrature read between its
-/// nodes by linear interpolation; with a history the quadrature breaks at events.
-std::vector<double> increments_of(const data::Realisation& held_out, const model::RealisationPrediction& p,
-                                  data::Random& random);
+/// Adds those of a realisation. With a history the quadrature breaks at events; of an encoder of time alone the
+/// intensity is the line through its values at events and nodes, times the exposure, and the whole is the quadrature's.
+void add_increments(const data::Realisation& held_out, const model::RealisationPrediction& p,
+                    evaluation::RescaledIncrements& increments);
 
 }  // namespace fedpp::federation

@@ -59,19 +59,17 @@ void add_scores(OwnScores& own, const Session& session, const Scored& client,
     return;
   }
   evaluation::Score score;
-  std::vector<double> increments;
   data::Random random(session.seed(), data::Purpose::kDeRounding, client.client.id);
+  evaluation::RescaledIncrements increments(random);
   for (std::size_t i = 0; i < client.held_out->size(); ++i) {
     const auto& held_out = (*client.held_out)[i];
     score += score_of(session.protocol(), held_out, (*prediction)[i]);
-    if (held_out.events.empty()) continue;
-    const auto part = increments_of(held_out, (*prediction)[i], random);
-    increments.insert(increments.end(), part.begin(), part.end());
+    add_increments(held_out, (*prediction)[i], increments);
   }
   own.sums.insert(own.sums.end(), {score.headline, score.plug_in, score.events, 0});
-  own.calibration.insert(own.calibration.end(), {evaluation::ks_distance_from_exponential(increments),
-                                                 static_cast<double>(increments.size())});
-  for (const double x : increments)
+  own.calibration.insert(own.calibration.end(), {evaluation::ks_distance_from_exponential(increments.all()),
+                                                 static_cast<double>(increments.all().size())});
+  for (const double x : increments.all())
     ++own.uniforms[std::min(static_cast<int>(-std::expm1(-x) * kCalibrationBins), kCalibrationBins - 1)];
 }
 

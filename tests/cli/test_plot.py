@@ -260,9 +260,9 @@ class Plot(program.Case):
                 caption = captions.caption("calibration", result, file)
             _, probabilities, clients = figure.axes
             self.assertIn(f"KS distance {ks:.3f}, {word} chance", probabilities.get_title(loc="left"))
-            self.assertIn("± 0.068", probabilities.get_legend().get_texts()[0].get_text())
+            self.assertIn("± 0.067", probabilities.get_legend().get_texts()[0].get_text())
             band = probabilities.collections[0].get_paths()[0].vertices
-            self.assertAlmostEqual(band[np.isclose(band[:, 0], 0.5), 1].max(), 0.5 + 1.358 / 20)
+            self.assertAlmostEqual(band[np.isclose(band[:, 0], 0.5), 1].max(), 0.5 + 1.358 / (20 + 0.12 + 0.11 / 20))
             self.assertIn(words, caption)
             self.assertIn("Of 2 clients 1 are beyond", caption)
             self.assertEqual([round(bar.get_width(), 4) for bar in clients.patches], [0.1358, 0.3395])

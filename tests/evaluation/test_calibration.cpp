@@ -33,20 +33,45 @@ TEST(KolmogorovSmirnov, AnExponentialOfAnotherRateHasItsClosedForm) {
 
 TEST(KolmogorovSmirnov, NothingGivesNothing) { EXPECT_TRUE(std::isnan(ks_distance_from_exponential({}))); }
 
-std::vector<double> increments_of(const RescalingStream& stream, std::uint64_t seed) {
+std::vector<double> increments_of(const std::vector<RescalingStream>& streams, std::uint64_t seed) {
   data::Random random(seed, data::Purpose::kDeRounding, 0);
-  return rescaled_increments(stream, random);
+  RescaledIncrements increments(random);
+  for (const auto& stream : streams) increments.add(stream);
+  return increments.all();
 }
 
-TEST(RescaledIncrements, AreTheCellsBetweenEvents) {
-  const std::vector<double> times{1, 2, 4}, multiplicities{1, 1, 1}, cells{0.1, 0.2, 0.3, 0.4};
-  EXPECT_EQ(increments_of({times, multiplicities, cells, {0, 5}}, 1), (std::vector<double>{0.2, 0.3}));
-  EXPECT_TRUE(
-      increments_of({std::vector<double>{1}, std::vector<double>{1}, std::vector<double>{1, 2}, {0, 5}}, 1).empty());
-  EXPECT_TRUE(increments_of({{}, {}, std::vector<double>{1}, {0, 5}}, 1).empty());
+TEST(RescaledIncrements, AreTheCellsBetweenEventsAndGoOnFromOneWindowToTheNext) {
+  const std::vector<double> times{1, 2, 4}, multiplicities{1, 1, 1}, cells{0.1, 0.2, 0.3, 0.4}, silent{0.25};
+  const RescalingStream stream{times, multiplicities, cells, {0, 5}}, without{{}, {}, silent, {0, 5}};
+  EXPECT_EQ(increments_of({stream}, 1), (std::vector<double>{0.1, 0.2, 0.3}));
+  EXPECT_EQ(increments_of({stream, without, stream}, 1),
+            (std::vector<double>{0.1, 0.2, 0.3, 0.4 + 0.25 + 0.1, 0.2, 0.3}));
+  EXPECT_TRUE(increments_of({without}, 1).empty());
 }
 
-/// A Poisson stream of the given rate on [0, length], its times rounded to multiples of `grid` and merged.
+TEST(RescaledIncrements, OfShortWindowsOfTheTruthAreCalibrated) {
+  // Most windows have no event or one: increments within windows alone would be far too small.
+  std::mt19937_64 engine(9);
+  std::exponential_distribution<double> gap(1);
+  const double length = 0.8;
+  std::vector<std::vector<double>> times, ones, cells;
+  for (int w = 0; w < 4000; ++w) {
+    auto& t = times.emplace_back();
+    for (double at = gap(engine); at < length; at += gap(engine)) t.push_back(at);
+    ones.emplace_back(t.size(), 1.0);
+    auto& c = cells.emplace_back();
+    double before = 0;
+    for (const double at : t) c.push_back(at - before), before = at;
+    c.push_back(length - before);
+  }
+  std::vector<RescalingStream> streams;
+  for (std::size_t w = 0; w < times.size(); ++w) streams.push_back({times[w], ones[w], cells[w], {0, length}});
+  const auto all = increments_of(streams, 1);
+  EXPECT_GT(all.size(), 3000u);
+  EXPECT_LT(ks_distance_from_exponential(all), 1.628 / std::sqrt(static_cast<double>(all.size())));  // 1 % level
+}
+
+/// A Poisson stream of the given rate on [0, length], its times those of the middles of cells of length `grid`, merged.
 struct Rounded {
   std::vector<double> times, multiplicities, cells;
 };
@@ -55,8 +80,8 @@ Rounded rounded_poisson(double rate, double length, double grid, unsigned seed =
   std::exponential_distribution<double> gap(rate);
   Rounded r;
   double before = 0;
-  for (double t = gap(random); t < length - grid; t += gap(random)) {
-    const double shown = std::round(t / grid) * grid;
+  for (double t = gap(random); t < length; t += gap(random)) {
+    const double shown = (std::floor(t / grid) + 0.5) * grid;
     if (!r.times.empty() && shown == r.times.back()) {
       r.multiplicities.back() += 1;
       continue;
@@ -72,13 +97,13 @@ Rounded rounded_poisson(double rate, double length, double grid, unsigned seed =
 
 TEST(RescaledIncrements, TiesByRoundingDoNotSpoilTheCalibrationOfTheTruth) {
   const Rounded r = rounded_poisson(10, 400, 0.125);  // most points tied
-  const auto increments = increments_of({r.times, r.multiplicities, r.cells, {0, 400}}, 7);
+  const auto increments = increments_of({{r.times, r.multiplicities, r.cells, {0, 400}}}, 7);
   const double events = std::accumulate(r.multiplicities.begin(), r.multiplicities.end(), 0.0);
   ASSERT_GT(events, 1.2 * static_cast<double>(r.times.size()));
-  EXPECT_EQ(static_cast<double>(increments.size()), events - 1);
+  EXPECT_EQ(static_cast<double>(increments.size()), events);
   EXPECT_LT(ks_distance_from_exponential(increments), 1.628 / std::sqrt(events));  // 1 % level
   const double sum = std::accumulate(increments.begin(), increments.end(), 0.0);
-  EXPECT_NEAR(sum, 10 * (r.times.back() - r.times.front()), 10 * 0.125);
+  EXPECT_NEAR(sum, 10 * r.times.back(), 10 * 0.125);
   // Merged ties would be far off.
   EXPECT_GT(ks_distance_from_exponential({r.cells.begin() + 1, r.cells.end() - 1}), 0.1);
 }
@@ -86,27 +111,28 @@ TEST(RescaledIncrements, TiesByRoundingDoNotSpoilTheCalibrationOfTheTruth) {
 TEST(RescaledIncrements, DependOnTheSeedAlone) {
   const Rounded r = rounded_poisson(10, 20, 0.125);
   const RescalingStream stream{r.times, r.multiplicities, r.cells, {0, 20}};
-  EXPECT_EQ(increments_of(stream, 7), increments_of(stream, 7));
-  EXPECT_NE(increments_of(stream, 7), increments_of(stream, 8));
+  EXPECT_EQ(increments_of({stream}, 7), increments_of({stream}, 7));
+  EXPECT_NE(increments_of({stream}, 7), increments_of({stream}, 8));
 }
 
 TEST(RescaledIncrements, ManyShortStreamsAreEachMovedByNumbersOfTheirOwn) {
   data::Random random(7, data::Purpose::kDeRounding, 0);
-  std::vector<double> all;
+  RescaledIncrements increments(random);
   for (unsigned seed = 0; seed < 400; ++seed) {
     const Rounded r = rounded_poisson(2, 10, 1, seed);
-    const auto part = rescaled_increments({r.times, r.multiplicities, r.cells, {0, 10}}, random);
-    all.insert(all.end(), part.begin(), part.end());
+    increments.add({r.times, r.multiplicities, r.cells, {0, 10}});
   }
-  // 0.025 by what the windows' ends cut off; moved alike they would share their increments' fate and be at 0.09.
-  EXPECT_LT(ks_distance_from_exponential(all), 0.045);
+  // Moved alike they would share their increments' fate.
+  const auto& all = increments.all();
+  EXPECT_LT(ks_distance_from_exponential(all), 1.628 / std::sqrt(static_cast<double>(all.size())));
 }
 
 TEST(RescaledIncrements, ATieAtOnePointStaysWithinTheWindow) {
   const std::vector<double> time{3}, multiplicity{3}, cells{1, 0};
-  const auto increments = increments_of({time, multiplicity, cells, {1, 3}}, 1);
-  ASSERT_EQ(increments.size(), 2u);
+  const auto increments = increments_of({{time, multiplicity, cells, {1, 3}}}, 1);
+  ASSERT_EQ(increments.size(), 3u);
   for (double x : increments) EXPECT_TRUE(x >= 0 && x <= 1) << x;
+  EXPECT_LE(std::accumulate(increments.begin(), increments.end(), 0.0), 1);
 }
 
 }  // namespace
