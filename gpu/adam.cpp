@@ -9,8 +9,8 @@ namespace fedpp::gpu {
 AdamState make_adam_state(const Batch& batch) {
   AdamState state;
   ArraySet<double> doubles;
-  for (auto* a : {&state.prior_mean, &state.prior_sd, &state.learning_rate, &state.raw, &state.first_mean,
-                  &state.second_mean, &state.first_raw, &state.second_raw})
+  for (auto* a : {&state.prior_mean, &state.prior_sd, &state.centre, &state.learning_rate, &state.raw,
+                  &state.first_mean, &state.second_mean, &state.first_raw, &state.second_raw})
     doubles.zeros("adam", *a, batch.lengths.posterior);
   doubles.zeros("divergence", state.divergence, batch.clients);
   doubles.make("adam");
@@ -63,13 +63,14 @@ KOKKOS_INLINE_FUNCTION Slopes data_slopes(const Fields& f, const Place& c, Index
   return {by.mean / c.samples, by.sd / c.samples};
 }
 
-/// Of mean_s J(w_s) - weight dv at weight j.
+/// Of mean_s J(w_s) - weight dv - mu/2 |r - centre|^2 at weight j.
 KOKKOS_INLINE_FUNCTION Slopes objective_slopes(const Fields& f, const AdamState& a, const AdamOptions& o,
                                                const Place& c, Index j) {
   const Index at = c.posterior + j;
   const Slopes by = data_slopes(f, c, j);
   const DivergenceTerm prior = term(o, f.mean(at), f.sd(at), a.prior_mean(at), a.prior_sd(at));
-  return {by.mean - o.prior_weight * prior.d_mean, by.sd - o.prior_weight * prior.d_sd};
+  const double pull = o.proximal > 0 ? o.proximal * (f.mean(at) - a.centre(at)) : 0;
+  return {by.mean - o.prior_weight * prior.d_mean - pull, by.sd - o.prior_weight * prior.d_sd};
 }
 
 /// Adam's ascent of a slab along `slopes(j)`, the step being counted already.

@@ -16,6 +16,7 @@ struct AdamOptions {
   double schedule = 1;      ///< factor of this round on every learning rate
   double prior_weight = 1;  ///< on the divergence
   double bandwidth = 1;     ///< d of mmd
+  double proximal = 0;      ///< mu: a pull of r towards AdamState::centre beside the divergence, - mu/2 |r - centre|^2
   Divergence divergence = Divergence::kKl;
   SdMap sd_map = SdMap::kSoftplus;
 };
@@ -23,7 +24,7 @@ struct AdamOptions {
 /// State per client and weight, at Batch::posterior offsets; `raw` maps to delta, moments are Adam's, for r and raw in
 /// turn.
 struct AdamState {
-  Array<double> prior_mean, prior_sd, learning_rate, raw;
+  Array<double> prior_mean, prior_sd, centre, learning_rate, raw;
   Array<double> first_mean, second_mean, first_raw, second_raw;
   Array<std::int64_t> steps;  // [client]
   Array<double> divergence;   // [client] weighted divergence to the prior at the state before the last step
@@ -31,7 +32,8 @@ struct AdamState {
 
 AdamState make_adam_state(const Batch& batch);
 
-/// One ascent step of every client with step_taken: gradient of mean_s J(w_s) - weight dv with respect to (r, delta).
+/// One ascent step of every client with step_taken: gradient of mean_s J(w_s) - weight dv - mu/2 |r - centre|^2 with
+/// respect to (r, delta).
 void adam_step(const Exec& exec, const Batch& batch, const Fields& fields, const AdamState& state,
                const AdamOptions& options);
 

@@ -175,7 +175,7 @@ Index client_doubles(const ClientExtent& client, Index streams, bool with_gradie
   // Extents, m, nu, ELBO and such; the ends of a batch's arrays of offsets, which have one entry more than it has
   // parts.
   const Index own = static_cast<Index>(sizeof(Encoder) / sizeof(double)) + 144;
-  return own + p * (2 + 2 * s + (with_gradient ? 8 + s : 0)) +
+  return own + p * (2 + 2 * s + (with_gradient ? 9 + s : 0)) +
          s * encoder_family(e.kind).client_workspace(e, streams, with_gradient);
 }
 

@@ -1,17 +1,21 @@
-// Whose prior is which: the federation's, unless a client has one of its own (spec 2.4).
+// Whose prior is which: the federation's, unless a client has one of its own (spec 2.4). And where a client is pulled to
+// besides.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "model/client.hpp"
 
 namespace fedpp::model {
 
 struct Priors {
-  WeightPosterior common;                       ///< theta
-  std::map<std::int64_t, WeightPosterior> own;  ///< by client: what it has instead
+  WeightPosterior common;                               ///< theta
+  std::map<std::int64_t, WeightPosterior> own;          ///< by client: what it has instead
+  double proximal = 0;                                  ///< mu: the objective is less mu/2 |r - centre|^2
+  std::map<std::int64_t, std::vector<double>> centres;  ///< [P] by client, of all if mu > 0
 
   Priors() = default;
   Priors(WeightPosterior all) : common(std::move(all)) {}  // one for all is the rule: converts

@@ -42,7 +42,8 @@ struct Round {
 };
 
 /// `rounds` rounds of the clients 0 .. count - 1 with the same received prior throughout.
-Round train(Mode mode, double proximal, double rate, int rounds, const std::vector<int>& ids, double mixing_rate = 0) {
+Round train(Mode mode, double proximal, double rate, int rounds, const std::vector<int>& ids, double mixing_rate = 0,
+            gpu::Divergence divergence = gpu::Divergence::kKl) {
   Round result;
   for (const int id : ids) result.clients.push_back(test::small_client(id));
   std::vector<model::Client*> participants;
@@ -52,6 +53,7 @@ Round train(Mode mode, double proximal, double rate, int rounds, const std::vect
   const auto priors = received();
   model::LocalOptions options;
   options.training.learning_rate = rate;
+  options.divergence = divergence;
   for (int round = 0; round < rounds; ++round) {
     federation::LocalWork work{priors, initial, options, 5, round};
     if (strategy->downloads_uploads()) {
@@ -111,6 +113,22 @@ TEST(Strategies, the_proximal_term_keeps_fedprox_near_what_was_received) {
   const auto free = train(Mode::kFedavg, 1, 0.02, 1, {1, 2}), held = train(Mode::kFedprox, 1e4, 0.02, 1, {1, 2});
   for (const int id : {1, 2})
     EXPECT_LT(distance(held.uploads.at(id), received().common), 0.7 * distance(free.uploads.at(id), received().common));
+}
+
+TEST(Strategies, the_proximal_term_is_of_means_whatever_the_divergence_and_leaves_the_spread_to_the_prior) {
+  for (const auto divergence : {gpu::Divergence::kKl, gpu::Divergence::kW2, gpu::Divergence::kMmd}) {
+    const auto free = train(Mode::kFedavg, 1, 0.02, 1, {1}, 0, divergence);
+    const auto held = train(Mode::kFedprox, 1e4, 0.02, 1, {1}, 0, divergence);
+    const auto moved = [&](const Round& round, bool sd) {
+      const auto &now = round.uploads.at(1), &start = received().common;
+      double sum = 0;
+      for (std::size_t p = 0; p < now.mean.size(); ++p)
+        sum += std::abs(sd ? now.sd[p] - start.sd[p] : now.mean[p] - start.mean[p]);
+      return sum;
+    };
+    EXPECT_LT(moved(held, false), 0.6 * moved(free, false));
+    EXPECT_NEAR(moved(held, true) / moved(free, true), 1, 0.5);
+  }
 }
 
 TEST(Strategies, ditto_sends_what_fedavg_sends_and_keeps_a_personal_model) {

@@ -268,6 +268,7 @@ TEST(Adam, agrees_with_a_plain_reference) {
       o.schedule = 0.5;
       o.prior_weight = 0.7;
       o.bandwidth = 1.3;
+      o.proximal = map == gpu::SdMap::kExp ? 0 : 2.5;
       const std::vector<int> samples{3, 1, 2};
       const Kernel wide{true, gpu::kSlab / 2 + 1, 100, {}};  // of more weights than a team takes
       Drawing drawing({0, 1, 2}, samples, wide);
@@ -276,10 +277,11 @@ TEST(Adam, agrees_with_a_plain_reference) {
       auto state = gpu::make_adam_state(b);
       const std::size_t p = wide.parameters(), n = 3 * p;
       RandomClients random(9);
-      Vector prior_mean(n), prior_sd(n), rate(n), raw(n), mean = host(f.mean), sd = host(f.sd);
+      Vector prior_mean(n), prior_sd(n), centre(n), rate(n), raw(n), mean = host(f.mean), sd = host(f.sd);
       for (std::size_t j = 0; j < n; ++j) {
         prior_mean[j] = random.normal();
         prior_sd[j] = random.uniform(0.3, 1);
+        centre[j] = random.normal();
         rate[j] = random.uniform(0.01, 0.1);
         sd[j] = random.uniform(0.1, 2);
         raw[j] = map == gpu::SdMap::kExp ? std::log(sd[j]) : std::log(std::exp(sd[j]) - 1);
@@ -287,6 +289,7 @@ TEST(Adam, agrees_with_a_plain_reference) {
       Kokkos::deep_copy(f.sd, gpu::to_device<double>("sd", sd));
       state.prior_mean = gpu::to_device<double>("prior_mean", prior_mean);
       state.prior_sd = gpu::to_device<double>("prior_sd", prior_sd);
+      state.centre = gpu::to_device<double>("centre", centre);
       state.learning_rate = gpu::to_device<double>("rate", rate);
       state.raw = gpu::to_device<double>("raw", raw);
       gpu::prior_divergence(gpu::Exec(), b, f, state, o);
@@ -318,7 +321,8 @@ TEST(Adam, agrees_with_a_plain_reference) {
               g_sd += gradient[weights + i * p + j] * noise[weights + i * p + j] / samples[k];
             }
             const auto value = [&](double r, double d) {
-              return o.prior_weight * divergence_value(o, r, d, prior_mean[at], prior_sd[at]);
+              return o.prior_weight * divergence_value(o, r, d, prior_mean[at], prior_sd[at]) +
+                     0.5 * o.proximal * (r - centre[at]) * (r - centre[at]);
             };
             const double h = 1e-4;
             const auto slope = [&](const auto& at_offset) {

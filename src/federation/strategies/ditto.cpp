@@ -26,7 +26,7 @@ class Ditto final : public Strategy {
     for (auto* client : participants)
       if (!client->state.started)
         model::restart_from(*client, work.received.of(client->id), work.options.training.sd_map);
-    auto reports = model::local_update(participants, around_received(work, participants, proximal_), work.options,
+    auto reports = model::local_update(participants, pulled_to_received(work, participants, proximal_), work.options,
                                        work.seed, work.round, nullptr, work.kept);
     for (std::size_t k = 0; k < participants.size(); ++k)
       if (!reports[k].failure) reports[k].failure = shared[k].failure;

@@ -1,6 +1,5 @@
 // "fedprox": Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith, "Federated optimization in heterogeneous networks" (MLSys
-// 2020), equation (2): the loss plus mu/2 |w - w_t|^2, w_t what was received. Here the proximal term is the divergence
-// to N(w_t, 1/mu): its part in r is mu/2 (r - w_t)^2 for kl.
+// 2020), equation (2): the loss plus mu/2 |w - w_t|^2, w_t what was received; here of the means, the loss being FedAvg's.
 #include "federation/strategies/fedavg.hpp"
 #include "federation/strategies/proximal.hpp"
 #include "federation/strategies/strategies.hpp"
@@ -14,7 +13,7 @@ class FedProx final : public Strategy {
   explicit FedProx(double proximal) : proximal_(proximal) {}
   std::vector<model::LocalReport> epochs(const std::vector<model::Client*>& participants,
                                          const LocalWork& work) const override {
-    return epochs_from_received(participants, work, around_received(work, participants, proximal_));
+    return epochs_from_received(participants, work, pulled_to_received(work, participants, proximal_));
   }
   bool scores_received() const override { return true; }
 

@@ -1,21 +1,18 @@
-// A quadratic pull towards what was received, as a prior.
+// A quadratic pull towards the mean of what was received, beside the prior that all strategies share: theirs is of
+// weights without a spread, so it leaves the spread to the prior.
 #pragma once
-
-#include <cmath>
 
 #include "federation/strategies/strategy.hpp"
 
 namespace fedpp::federation {
 
-/// N(mean of what each client received, 1 / proximal).
-inline model::Priors around_received(const LocalWork& work, const std::vector<model::Client*>& clients,
-                                     double proximal) {
-  model::Priors around(work.received.common);
-  for (const auto* client : clients) {
-    auto& own = around.own[client->id] = work.received.of(client->id);
-    own.sd.assign(own.mean.size(), 1 / std::sqrt(proximal));
-  }
-  return around;
+/// The initial distribution, and proximal / 2 |r - mean of what the client received|^2.
+inline model::Priors pulled_to_received(const LocalWork& work, const std::vector<model::Client*>& clients,
+                                        double proximal) {
+  model::Priors priors(work.initial);
+  priors.proximal = proximal;
+  for (const auto* client : clients) priors.centres[client->id] = work.received.of(client->id).mean;
+  return priors;
 }
 
 }  // namespace fedpp::federation
