@@ -90,12 +90,14 @@ void update_rate(const Exec& exec, const Batch& b, const Fields& f) {
       });
 }
 
-void update_offset(const Exec& exec, const Batch& b, const Fields& f, double precision) {
+void update_offset(const Exec& exec, const Batch& b, const Fields& f, double precision, bool only_with_events) {
   Kokkos::parallel_for(
       "fedpp::augmentation::offset"_label, team_policy(exec, b.clients), FEDPP_KERNEL(const Member& member) {
         const int client = member.league_rank();
         const double residual = client_sum(member, b, f, client, kSumResidual);
         const double alpha = client_sum(member, b, f, client, kSumAlpha);
+        const double events = client_sum(member, b, f, client, kSumEvents);
+        if (only_with_events && !(events > 0)) return;
         if (member.team_rank() == 0 && alpha + precision > 0)
           f.offset(client) = (residual + precision * f.offset_center(client)) / (alpha + precision);
       });

@@ -53,8 +53,10 @@ void solve_variational(const Exec& exec, const Batch& batch, const Fields& field
 /// m (1.4), with its floor.
 void update_rate(const Exec& exec, const Batch& batch, const Fields& fields);
 
-/// nu (1.4); with a prior N(fields.offset_center, 1 / precision) on it where `precision` > 0.
-void update_offset(const Exec& exec, const Batch& batch, const Fields& fields, double precision = 0);
+/// nu (1.4); with a prior N(fields.offset_center, 1 / precision) on it where `precision` > 0. A client without events
+/// has minus infinity for a maximum: where `only_with_events` it keeps its nu, and the floor of m says its rate.
+void update_offset(const Exec& exec, const Batch& batch, const Fields& fields, double precision = 0,
+                   bool only_with_events = false);
 
 /// ELBO per client (1.5), without the weights' divergence, from the last augment(with_bound).
 void elbo(const Exec& exec, const Batch& batch, const Fields& fields);

@@ -59,7 +59,7 @@ void update_intensity(const gpu::Exec& exec, const gpu::Batch& batch, const gpu:
   const gpu::Region region("fedpp::update_intensity");
   gpu::update_rate(exec, batch, fields);
   gpu::augment(exec, batch, fields);
-  gpu::update_offset(exec, batch, fields, offset_precision);
+  gpu::update_offset(exec, batch, fields, offset_precision, /*only_with_events=*/offset_precision == 0);
   gpu::augment(exec, batch, fields, with_bound);
 }
 
@@ -146,7 +146,7 @@ namespace {
 /// The clients' Adam state, and the priors that they are drawn to, onto the device.
 void upload(const std::vector<Client*>& clients, const Priors& priors, const config::Training& training,
             const gpu::AdamState& device) {
-  std::vector<double> prior_mean, prior_sd, rate, raw, m1, m2, r1, r2;
+  std::vector<double> prior_mean, prior_sd, centre, rate, raw, m1, m2, r1, r2;
   std::vector<std::int64_t> steps;
   const auto append = [](std::vector<double>& all, const std::vector<double>& part) {
     all.insert(all.end(), part.begin(), part.end());
@@ -155,6 +155,7 @@ void upload(const std::vector<Client*>& clients, const Priors& priors, const con
     const int p = c->embedding.encoder.parameters();
     append(prior_mean, priors.of(c->id).mean);
     append(prior_sd, priors.of(c->id).sd);
+    if (priors.proximal > 0) append(centre, priors.centres.at(c->id));
     append(rate, std::vector<double>(p - 2, training.learning_rate));
     append(rate, std::vector<double>(
                      2, training.learning_rate_kernel > 0 ? training.learning_rate_kernel : training.learning_rate));
@@ -167,6 +168,7 @@ void upload(const std::vector<Client*>& clients, const Priors& priors, const con
   }
   gpu::copy_to(device.prior_mean, prior_mean);
   gpu::copy_to(device.prior_sd, prior_sd);
+  if (priors.proximal > 0) gpu::copy_to(device.centre, centre);
   gpu::copy_to(device.learning_rate, rate);
   gpu::copy_to(device.raw, raw);
   gpu::copy_to(device.first_mean, m1);
@@ -214,6 +216,7 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
                                 options.schedule,
                                 options.training.prior_weight,
                                 options.bandwidth,
+                                priors.proximal,
                                 options.divergence,
                                 sd_map_of(options.training.sd_map)};
 
