@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,6 +38,14 @@ double resident_bytes() {
   for (std::string line; std::getline(status, line);)
     if (line.rfind("VmRSS:", 0) == 0) return 1024 * std::atof(line.c_str() + 6);
   return 0;
+}
+
+/// What processes can still have of this machine's memory, bytes; as much as there is where the system does not tell.
+double available_bytes() {
+  std::ifstream memory("/proc/meminfo");
+  for (std::string line; std::getline(memory, line);)
+    if (line.rfind("MemAvailable:", 0) == 0) return 1024 * std::atof(line.c_str() + 13);
+  return std::numeric_limits<double>::infinity();
 }
 
 /// What the states of this rank's clients take once all have taken part: their own after the last round, those kept of
@@ -157,9 +166,11 @@ int run_estimate(const config::Config& config, mpi::Communicator& world) {
   const double process = resident_bytes() + (gpu::on_host() ? 1.1 : 0.1) * held + state_bytes(*session) +
                          28e6;  // libraries at work: files, MPI
 
-  // 2. Time: of each round the slowest rank, of all its participants.
+  // 2. Time: of each round the slowest rank, of all its participants. Measuring takes as much memory as the run would.
+  const double available = available_bytes();
+  const bool fits = world.max(process - resident_bytes() > available ? 1.0 : 0.0, "estimate") == 0;
   Rates rates;
-  mpi::together(world, [&] { rates = calibrate(*session, windows); });
+  if (fits) mpi::together(world, [&] { rates = calibrate(*session, windows); });
   const auto& f = config.federation;
   std::vector<std::int64_t> slowest_update(static_cast<std::size_t>(f.rounds), 0), slowest_validate = slowest_update;
   double own_update = 0;
@@ -191,14 +202,22 @@ int run_estimate(const config::Config& config, mpi::Communicator& world) {
   // 3. One line a rank, then the sums.
   const auto rounds = static_cast<double>(f.rounds);
   const auto lines =
-      world.gather(fmt::format("{:>4} {:>8} {:>14.1f} {:>16.1f} {:>15.3f}\n", world.rank(), session->owned().size(),
-                               1e-6 * arrays, 1e-6 * process, own_update / rounds),
+      world.gather(fmt::format("{:>4} {:>8} {:>14.1f} {:>16.1f} {:>15}\n", world.rank(), session->owned().size(),
+                               1e-6 * arrays, 1e-6 * process, fits ? fmt::format("{:.3f}", own_update / rounds) : "-"),
                    0, "estimate");
   const auto text = describe(*session);
   if (!world.is_root()) return 0;
   fmt::print("{}\n\n{:>4} {:>8} {:>14} {:>16} {:>15}\n", text, "rank", "clients", "arrays MB", "process MB",
              "update s/round");
   for (const auto& line : lines) fmt::print("{}", line);
+  if (!fits) {
+    fmt::print(
+        "\nNot measured, since a rank's memory is more than is free (rank 0's machine has {:.0f} MB left): take more "
+        "nodes or fewer ranks a node, a smaller model.inducing, training.samples or evaluation.samples, or cut long "
+        "sequences into pieces (fedpp import --cut-events).\n",
+        1e-6 * available);
+    return 0;
+  }
   const double update = total(slowest_update), validate = total(slowest_validate);
   fmt::print(
       "\nEstimated: {:.3g} s for {} rounds (local updates {:.3g} s, validation {:.3g} s), then {:.3g} s of scores; "

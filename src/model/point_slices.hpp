@@ -1,5 +1,5 @@
-// Points of prediction are read in slices of whole realisations: those of windows that are scored with a history are
-// many times the training's.
+// Points of prediction are read in slices: those of windows that are scored with a history are many times the
+// training's.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,18 @@
 
 namespace fedpp::model {
 
-/// One of a client's realisations, both by number.
-struct RealisationOf {
-  std::size_t client = 0, realisation = 0;
+/// Some points of one of a client's realisations: [first, last) of its events and then its nodes.
+struct PointsOf {
+  std::size_t client = 0, realisation = 0, first = 0, last = 0;
 };
 
-/// The slices of a set of points [client], each in order, of so many bytes or of one realisation.
-std::vector<std::vector<RealisationOf>> slices_of(const std::vector<ClientPoints>& points,
-                                                  const PredictionOptions& options);
+/// The slices of a set of points [client], each in order, of about so many bytes. A realisation is cut where a tile of
+/// its columns ends, so that bits do not depend on it, and into parts that have as many points as its streams have
+/// tokens, at least: every slice forms the history anew.
+std::vector<std::vector<PointsOf>> slices_of(const std::vector<ClientPoints>& points, const PredictionOptions& options);
+
+/// These points as a realisation: with all of the history that they see.
+data::Realisation part_of(const data::Realisation& realisation, const PointsOf& points);
 
 /// Bytes of the arrays of a client's points while its largest slice is read.
 double sliced_bytes(const ClientPoints& points, const PredictionOptions& options);

@@ -80,6 +80,29 @@ std::vector<RealisationPrediction> predictions_at(const LatentPosterior::Fitted&
   return result;
 }
 
+/// Some points of a realisation of so many columns, into their places.
+void place(RealisationPrediction part, const PointsOf& points, std::size_t columns, std::size_t samples,
+           RealisationPrediction& whole) {
+  const std::size_t count = points.last - points.first;
+  if (count == columns) {
+    whole = std::move(part);
+    return;
+  }
+  const auto into = [&](const std::vector<double>& from, std::vector<double>& to, std::size_t rows) {
+    if (from.empty()) return;
+    to.resize(rows * columns);
+    for (std::size_t row = 0; row < rows; ++row)
+      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(row * count), count,
+                  to.begin() + static_cast<std::ptrdiff_t>(row * columns + points.first));
+  };
+  whole.rate = part.rate;
+  into(part.expected_log_intensity, whole.expected_log_intensity, 1);
+  into(part.expected_intensity, whole.expected_intensity, 1);
+  into(part.mean, whole.mean, samples);
+  into(part.variance, whole.variance, samples);
+  into(part.level_variance, whole.level_variance, samples);
+}
+
 void require_finite(const RealisationPrediction& prediction, std::int64_t client, std::size_t realisation) {
   const auto finite = [](const std::vector<double>& values) {
     return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
@@ -104,16 +127,20 @@ std::vector<std::vector<RealisationPrediction>> LatentPosterior::at(
     all.push_back({fitted.clients[k], &asked[k]});
   }
   std::vector<std::vector<RealisationPrediction>> result(points.size());
+  for (std::size_t k = 0; k < points.size(); ++k) result[k].resize(points[k]->size());
   for (const auto& slice : slices_of(wanted, fitted.options)) {
-    for (const auto& [k, i] : slice) asked[k][i] = (*points[k])[i];
+    for (const auto& part : slice)
+      asked[part.client][part.realisation] = part_of((*points[part.client])[part.realisation], part);
     auto predictions = predictions_at(fitted, all);
     std::size_t before = 0;  // realisations of the clients before k
     for (std::size_t k = 0, next = 0; k < asked.size(); before += asked[k++].size())
       for (; next < slice.size() && slice[next].client == k; ++next) {
         const std::size_t i = slice[next].realisation;
-        result[k].push_back(std::move(predictions[before + i]));
+        const auto& realisation = (*points[k])[i];
+        place(std::move(predictions[before + i]), slice[next], realisation.events.size() + realisation.nodes.size(),
+              fitted.options.samples, result[k][i]);
         asked[k][i] = {};
-        asked[k][i].streams = (*points[k])[i].streams;
+        asked[k][i].streams = realisation.streams;
       }
   }
   for (std::size_t k = 0; k < points.size(); ++k)

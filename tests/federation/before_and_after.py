@@ -90,6 +90,13 @@ class Estimate(Run):
                     self.assertGreaterEqual(process, peak)
                     self.assertLessEqual(process, 2 * peak)
 
+    def test_more_memory_than_there_is_is_said_and_not_taken(self):
+        self.deck(model__inducing=1000, evaluation__samples=10000)
+        result = self.start(self.on_ranks(1, "train", "run.toml", "--estimate"))
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn("Not measured, since a rank's memory is more than is free", result.stdout)
+        self.assertNotIn("Estimated:", result.stdout)
+
     def test_clients_are_placed_by_what_they_cost(self):
         """One client's 6,000 events fall on few times and cost little: by events it would have a rank for itself."""
         rng = random.Random(3)

@@ -12,6 +12,7 @@
 #include "gpu/cases.hpp"
 #include "model/client_batch.hpp"
 #include "model/clients.hpp"
+#include "model/point_slices.hpp"
 #include "model/prediction.hpp"
 
 namespace {
@@ -191,6 +192,57 @@ TEST_P(Requests, sets_and_blocks_are_kept_to) {
 
 INSTANTIATE_TEST_SUITE_P(samples, Requests, testing::Values(3, 8),
                          [](const auto& info) { return "of_" + std::to_string(info.param); });
+
+TEST(Predict, long_windows_are_read_in_parts_with_the_same_bits) {
+  for (const auto kind : {gpu::EncoderKind::kDeepKernel, gpu::EncoderKind::kDecay, gpu::EncoderKind::kLstm}) {
+    const Client client = test::history_client(2, kind);
+    const auto prior = model::initial_prior({}, test::small_encoder(kind), 5);
+    std::vector<data::Realisation> points = client.training;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      auto& r = points[i];
+      r.nodes.clear();
+      r.node_history.clear();
+      const int nodes = i == 1 ? 1500 : 30;
+      for (int q = 0; q < nodes; ++q) {
+        r.nodes.push_back(100 * (q + 0.5) / nodes);
+        const auto before = std::lower_bound(r.events.begin(), r.events.end(), r.nodes.back()) - r.events.begin();
+        if (!r.streams.empty()) r.node_history.push_back({0, static_cast<int>(before)});
+      }
+      r.node_weights.assign(r.nodes.size(), 100.0 / nodes);
+    }
+    PredictionOptions options;
+    options.samples = 3;
+    options.e_steps = 3;
+    options.bands = true;
+    const auto whole = model::predict({{&client, {&points}}}, prior, options)[0][0];
+    options.workspace_mb = 1e-3;
+    EXPECT_GT(model::slices_of({{&client, &points}}, options).size(), points.size());
+    const auto parts = model::predict({{&client, {&points}}}, prior, options)[0][0];
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      ASSERT_EQ(whole[i].mean.size(), 3 * (points[i].events.size() + points[i].nodes.size()));
+      EXPECT_EQ(whole[i].expected_log_intensity, parts[i].expected_log_intensity);
+      EXPECT_EQ(whole[i].expected_intensity, parts[i].expected_intensity);
+      EXPECT_EQ(whole[i].mean, parts[i].mean);
+      EXPECT_EQ(whole[i].variance, parts[i].variance);
+      EXPECT_EQ(whole[i].level_variance, parts[i].level_variance);
+      EXPECT_EQ(whole[i].rate, parts[i].rate);
+    }
+  }
+}
+
+TEST(Predict, a_client_without_events_has_the_rate_of_about_half_an_event) {
+  std::mt19937_64 engine(3);
+  const Client client =
+      model::make_client(0, test::small_encoder(), {test::random_realisation(engine, 0, 100)}, 8, 1.0);
+  const std::vector<data::Realisation> points{test::random_realisation(engine, 0, 10)};
+  PredictionOptions options;
+  options.e_steps = 200;
+  const auto p = model::predict({{&client, {&points}}}, test::small_prior(), options)[0][0][0];
+  for (const double lambda : p.expected_intensity) {
+    EXPECT_LT(lambda, 0.5 / 100);
+    EXPECT_GT(lambda, 0.05 / 100);
+  }
+}
 
 TEST(Predict, a_factorisation_that_fails_for_any_sample_is_an_error_that_names_the_client) {
   const auto prior = test::small_prior();
