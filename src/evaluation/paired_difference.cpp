@@ -4,13 +4,21 @@
 
 #include <cassert>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 namespace fedpp::evaluation {
 
+double PairedDifference::bound() const {
+  constexpr double kTwoSided[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+                                  2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+                                  2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045};
+  return clients >= 2 && clients <= 1 + static_cast<int>(std::size(kTwoSided)) ? kTwoSided[clients - 2] : 2;
+}
+
 std::string PairedDifference::outcome() const {
   if (!std::isfinite(standard_error)) return "none";
-  if (std::abs(difference) <= 2 * standard_error) return "tie";
+  if (std::abs(difference) <= bound() * standard_error) return "tie";
   return difference > 0 ? "above" : "below";
 }
 
@@ -43,9 +51,9 @@ std::string sentence(const PairedDifference& paired, const std::string& ours, co
   const std::string outcome = paired.outcome();
   if (outcome == "none") return fmt::format("{} and {}: no finite difference of scores.", ours, other);
   const bool tie = outcome == "tie";
-  return fmt::format("{} {} {}: {:+.4f}, {} two paired standard errors over {} clients ({:.4f}).", ours,
+  return fmt::format("{} {} {}: {:+.4f}, {} chance over {} clients: {:.3g} paired standard errors are {:.4f}.", ours,
                      tie ? "ties with" : "is " + outcome, other, paired.difference, tie ? "within" : "beyond",
-                     paired.clients, 2 * paired.standard_error);
+                     paired.clients, paired.bound(), paired.bound() * paired.standard_error);
 }
 
 }  // namespace fedpp::evaluation

@@ -16,14 +16,17 @@ struct PairedDifference {
   int clients;                        ///< C: with something to score
   int above;                          ///< of them, how many the first model scores higher
   bool shared;                        ///< clients may hold the same sequences
-  std::string outcome() const;        ///< "above" or "below" beyond two standard errors, "tie" within, "none" without
+  /// How many standard errors chance exceeds in 5 % of cases: Student's quantile for C - 1 degrees of freedom, 2 beyond
+  /// 30 clients.
+  double bound() const;
+  std::string outcome() const;  ///< "above" or "below" beyond so many standard errors, "tie" within, "none" without
 };
 
 /// Of `ours` from `other`, the same clients in the same order.
 PairedDifference paired_difference(const std::vector<ClientScore>& ours, const std::vector<ClientScore>& other,
                                    bool shared = false);
 
-/// "ours is above other: +0.0120, beyond two paired standard errors over 20 clients (0.0080)."
+/// "ours is above other: +0.0120, beyond chance over 20 clients: 2.09 paired standard errors are 0.0080."
 std::string sentence(const PairedDifference& paired, const std::string& ours, const std::string& other);
 
 }  // namespace fedpp::evaluation

@@ -92,10 +92,9 @@ std::string to_text(const ScoreTable& table) {
   for (std::size_t m = 0; m < table.models.size(); ++m) {
     const ModelScores& model = table.models[m];
     const Score sum = total(model.clients);
+    const auto paired = paired_difference(ours.clients, model.clients);
     const std::string above =
-        m == 0 || std::isnan(sum.headline_per_event())
-            ? ""
-            : fmt::format("{} of {}", paired_difference(ours.clients, model.clients).above, ours.clients.size());
+        m == 0 || std::isnan(sum.headline_per_event()) ? "" : fmt::format("{} of {}", paired.above, paired.clients);
     text += fmt::format("  {:<{}}  {:>10}  {:>10}  {:>21}{}\n", model.name, width,
                         number_text(sum.headline_per_event(), "{:.4f}"), number_text(sum.plug_in_per_event(), "{:.4f}"),
                         above, m == best ? "  <- best" : "");

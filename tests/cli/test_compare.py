@@ -52,8 +52,8 @@ class Compare(Case):
             row = self.row(text, name)
             self.assertEqual(row[1:7], [f"{sum(sums) / 60:.4f}", f"{d:+.4f}", f"{error:.4f}", str(sum(x > 0 for x in differences)),
                                         "of", "4"], text)
-            self.assertIn(f"{d:+.4f}, {'beyond' if abs(d) > 2 * error else 'within'} two paired standard errors over 4 clients "
-                          f"({2 * error:.4f})", text)
+            bound = 3.182 * error  # Student's quantile of three degrees of freedom
+            self.assertIn(f"{d:+.4f}, {'beyond' if abs(d) > bound else 'within'} chance over 4 clients: 3.18 paired standard errors are {bound:.4f}", text)
         self.assertIn("  b is above a: ", text)
         self.assertIn("  c ties with a: ", text)
 

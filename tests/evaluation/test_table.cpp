@@ -43,16 +43,17 @@ ScoreTable table_of(const std::vector<double>& differences, const std::vector<do
   return t;
 }
 
-TEST(Verdict, SaysAboveTieOrBelowByTwoPairedStandardErrors) {
-  // Per event 0.1, 0.2, 0.3: mean 0.2, sd 0.1.
-  const auto above = verdict(table_of({1, 2, 3}, {10, 10, 10}));
+TEST(Verdict, SaysAboveTieOrBelowByStudentsQuantile) {
+  // Per event 0.16, 0.2, 0.24: mean 0.2, sd 0.04.
+  const auto above = verdict(table_of({1.6, 2, 2.4}, {10, 10, 10}));
   EXPECT_DOUBLE_EQ(above.paired.difference, 0.2);
-  EXPECT_DOUBLE_EQ(above.paired.standard_error, 0.1 / std::sqrt(3.0));
+  EXPECT_NEAR(above.paired.standard_error, 0.04 / std::sqrt(3.0), 1e-15);
   EXPECT_EQ(above.paired.outcome(), "above");
   EXPECT_EQ(above.text,
-            "fedpp is above homogeneous, the best trivial model: +0.2000, beyond two paired standard errors over 3 "
-            "clients (0.1155).");
-  EXPECT_EQ(verdict(table_of({-1, -2, -3}, {10, 10, 10})).paired.outcome(), "below");
+            "fedpp is above homogeneous, the best trivial model: +0.2000, beyond chance over 3 clients: 4.3 paired "
+            "standard errors are 0.0994.");
+  EXPECT_EQ(verdict(table_of({-1.6, -2, -2.4}, {10, 10, 10})).paired.outcome(), "below");
+  EXPECT_EQ(verdict(table_of({1, 2, 3}, {10, 10, 10})).paired.outcome(), "tie");  // beyond two standard errors
   const auto tie = verdict(table_of({-1, 2, 3}, {10, 10, 10}));
   EXPECT_EQ(tie.paired.outcome(), "tie");
   EXPECT_NE(tie.text.find("fedpp ties with homogeneous"), std::string::npos) << tie.text;
