@@ -173,7 +173,7 @@ void add_tiles(const Exec& exec, const Batch& b, const Fields& f) {
         const int i = b.problem_realisation(problem), sample = b.problem_sample(problem);
         if (f.step_taken(b.client(i)) == 0) return;
         const int first = b.tile_begin(i), tiles = b.tile_begin(i + 1) - first;
-        if (tiles == 0) return;
+        if (tiles < 2) return;
         const auto add = [&](Index entries, const Array<double>& array, const auto& offset) {
           const auto place = [&](int k) { return array.data() + offset(b.tile_task(first + k) + sample); };
           const auto selected = [&](int k) { return f.tile_scale(first + k) != 0 ? place(k) : nullptr; };
@@ -227,6 +227,7 @@ void couple(const Exec& exec, const Batch& b, const Fields& f) {
 /// Per factor and slab of entries: the sums over the realisations of its set, from the last to the first. One that
 /// reaches beyond the chunk has the sums of later chunks already; one realisation alone has nothing to add.
 void add_set(const Exec& exec, const Batch& b, const Fields& f) {
+  if (!kHostBackend && b.factors == b.problems) return;  // no set has two; a host's chunk may hold a part of one
   const Index m = b.most_inducing, d = b.most_width;
   const int parts = slabs(m * (m > d ? m : d));
   Kokkos::parallel_for(

@@ -29,8 +29,8 @@ KOKKOS_INLINE_FUNCTION int rows(const EncoderShape& s) { return s.inputs + kSums
 int weights_of(const EncoderShape& s) { return kSums + s.width * rows(s); }
 
 /// A sum and its slope, the derivative by the logarithm of its rate, after some time.
-KOKKOS_INLINE_FUNCTION void decay(double elapsed, double log_rate, double& sum, double& slope) {
-  const double lifetimes = math::fmin(math::fmax(elapsed, 0.0) * fast_exp(log_rate), kForgotten);
+KOKKOS_INLINE_FUNCTION void decay(double elapsed, double rate, double& sum, double& slope) {
+  const double lifetimes = math::fmin(math::fmax(elapsed, 0.0) * rate, kForgotten);
   const double left = fast_exp(-lifetimes);
   slope = left * (slope - lifetimes * sum);
   sum *= left;
@@ -48,20 +48,19 @@ void remember(const Exec& exec, const Batch& b, const Fields& f, const Work& k, 
       "fedpp::decay::histories"_label, Kokkos::RangePolicy<Exec>(exec, 0, k.tasks * kSums),
       FEDPP_KERNEL(const int task) {
         const int stream = k.stream(task / kSums), sample = k.sample(task / kSums), s = task % kSums;
-        const int i = b.stream_realisation(stream), client = b.client(i), inputs = b.encoder(client).inputs;
+        const int i = b.stream_realisation(stream), client = b.client(i), tokens = b.stream_tokens(stream);
         if (batch_only && !in_mini_batch(b, f, i)) return;
-        const double* log_rate = weights_of(b, f, client, sample);
-        const double* input = f.token_input.data() + b.stream_input(stream);
-        double* memory =
-            k.memory.data() + (b.problem_slot(b.problem(i) + sample) + b.stream_slot(stream)) * kSlotDoubles;
-        double* slot = memory;
+        const double rate = fast_exp(weights_of(b, f, client, sample)[s]);
+        const Matrix input(f.token_input.data() + b.stream_input(stream), b.encoder(client).inputs, tokens);
+        const Index first = b.problem_slot(b.problem(i) + sample) + b.stream_slot(stream);
+        const Matrix memory(k.memory.data() + first * kSlotDoubles, kSlotDoubles, tokens + 1);
         double sum = 0, slope = 0, last = 0;
-        for (int j = 0; j < b.stream_tokens(stream); ++j) {
-          const double time = input[static_cast<Index>(j) * inputs];
-          decay(time - last, log_rate[s], sum, slope);
+        for (int j = 0; j < tokens; ++j) {
+          const double time = input(0, j);
+          decay(time - last, rate, sum, slope);
           sum += 1;
           last = time;
-          slot += kSlotDoubles;
+          double* slot = memory.column(j + 1);
           if (s == 0) slot[0] = time;
           slot[kSum + s] = sum;
           slot[kSlope + s] = slope;
@@ -71,39 +70,38 @@ void remember(const Exec& exec, const Batch& b, const Fields& f, const Work& k, 
 
 /// What the points of a piece see.
 struct Seen {
-  const double *log_rate, *input, *memory;
+  const double *log_rate, *memory;
   const int* slot;
-  int inputs;
+  Matrix<const double> input;
 
   KOKKOS_INLINE_FUNCTION Seen(const Batch& b, const Work& k, const Piece& piece)
       : log_rate(piece.weights),
-        input(piece.input),
         memory(k.memory.data() + b.problem_slot(piece.problem) * kSlotDoubles),
         slot(piece.slot),
-        inputs(b.encoder(piece.client).inputs) {}
+        input(piece.input, b.encoder(piece.client).inputs, piece.n) {}
 
   /// Sum s at point n.
   KOKKOS_INLINE_FUNCTION void at(int n, int s, double& sum, double& slope) const {
     const double* before = memory + static_cast<Index>(slot[n]) * kSlotDoubles;
     sum = before[kSum + s];
     slope = before[kSlope + s];
-    decay(input[static_cast<Index>(n) * inputs] - before[0], log_rate[s], sum, slope);
+    decay(input(0, n) - before[0], fast_exp(log_rate[s]), sum, slope);
   }
 };
 
-/// y = [x_2 .. x_I ; log(1+s) ; 1] of n points.
-KOKKOS_INLINE_FUNCTION void features(const Member& member, const Seen& seen, int n, double* y) {
-  const int own = seen.inputs - 1, all = own + kSums + 1;
-  team_for_2d(member, all, n, [=](int r, int c) {
+/// y = [x_2 .. x_I ; log(1+s) ; 1] of the points.
+KOKKOS_INLINE_FUNCTION void features(const Member& member, const Seen& seen, Matrix<double> y) {
+  const int own = seen.input.rows - 1;
+  team_for_2d(member, y.rows, y.columns, [=](int r, int c) {
     double value = 1;
     if (r < own) {
-      value = seen.input[static_cast<Index>(c) * seen.inputs + 1 + r];
+      value = seen.input(1 + r, c);
     } else if (r < own + kSums) {
       double slope;
       seen.at(c, r - own, value, slope);
       value = math::log1p(value);
     }
-    y[r + static_cast<Index>(c) * all] = value;
+    y(r, c) = value;
   });
   member.team_barrier();
 }
@@ -120,12 +118,10 @@ void embed_points(const Exec& exec, const Batch& b, const Fields& f, const Work&
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != EncoderKind::kDecay || (batch_only && !piece.selected(b, f))) return;
         Scratch scratch(member, size);
-        double* y = scratch.take(size);
-        features(member, Seen(b, k, piece), piece.n, y);
-        double* h = piece.embedding;
-        D::gemm(member, Op::kNone, Op::kNone, e.width, piece.n, rows(e), 1.0, piece.weights + kSums, e.width, y,
-                rows(e), 0.0, h, e.width);
-        team_for(member, static_cast<Index>(e.width) * piece.n, [=](Index j) { h[j] = fast_tanh(h[j]); });
+        const Matrix y = scratch.take(rows(e), piece.n), h(piece.embedding, e.width, piece.n);
+        features(member, Seen(b, k, piece), y);
+        D::product(member, 1, Matrix(piece.weights + kSums, e.width, rows(e)), y, 0, h);
+        team_for(member, h.size(), [=](Index j) { h[j] = fast_tanh(h[j]); });
       });
 }
 
@@ -139,25 +135,21 @@ void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Wor
         if (e.kind != EncoderKind::kDecay || f.step_taken(piece.client) == 0 || !piece.selected(b, f)) return;
         const Seen seen(b, k, piece);
         Scratch scratch(member, size);
-        double* y = scratch.take(static_cast<Index>(rows(e)) * piece.n);
-        double* sums_adjoint = scratch.take(static_cast<Index>(kSums) * piece.n);
-        features(member, seen, piece.n, y);
-        const double* h = piece.embedding;
-        double* z_adjoint = piece.adjoint;
-        team_for(member, static_cast<Index>(e.width) * piece.n, [=](Index j) { z_adjoint[j] *= 1 - h[j] * h[j]; });
+        const Matrix y = scratch.take(rows(e), piece.n), sums_adjoint = scratch.take(kSums, piece.n);
+        features(member, seen, y);
+        const Matrix h(piece.embedding, e.width, piece.n), z_adjoint(piece.adjoint, e.width, piece.n);
+        team_for(member, h.size(), [=](Index j) { z_adjoint[j] *= 1 - h[j] * h[j]; });
         member.team_barrier();
         double* gradient = f.piece_gradient.data() + piece.gradient;
-        D::gemm(member, Op::kNone, Op::kTranspose, e.width, rows(e), piece.n, 1.0, z_adjoint, e.width, y, rows(e), 0.0,
-                gradient + kSums, e.width);
-        const double* by_sums = piece.weights + kSums + static_cast<Index>(e.inputs - 1) * e.width;
-        D::gemm(member, Op::kTranspose, Op::kNone, kSums, piece.n, e.width, 1.0, by_sums, e.width, z_adjoint, e.width,
-                0.0, sums_adjoint, kSums);
+        D::product(member, 1, z_adjoint, transposed(y), 0, Matrix(gradient + kSums, e.width, rows(e)));
+        const Matrix weights(piece.weights + kSums, e.width, rows(e));
+        D::product(member, 1, transposed(weights.columns_from(e.inputs - 1, kSums)), z_adjoint, 0, sums_adjoint);
         team_column_sums(
             member, piece.n, kSums, [=](int s, const double* sums) { gradient[s] = sums[0]; },
             [=](int n, int s) {
               double sum, slope;
               seen.at(n, s, sum, slope);
-              return sums_adjoint[s + static_cast<Index>(n) * kSums] * slope / (1 + sum);
+              return sums_adjoint(s, n) * slope / (1 + sum);
             });
       });
 }

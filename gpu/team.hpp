@@ -120,7 +120,7 @@ template <class P>
 KOKKOS_INLINE_FUNCTION void team_add_parts(const Member& member, Index begin, Index end, int parts, const P& part,
                                            double* to) {
 #if defined(FEDPP_DEVICE_CODE)
-  constexpr int kAhead = 4;  // addends under way at a time: an addition waits for its own, not for memory each time
+  constexpr int kAhead = 8;  // addends under way at a time: an addition waits for its own, not for memory each time
   for (Index at = begin + member.team_rank(); at < end; at += member.team_size()) {
     double sum = 0;
     bool first = true;
