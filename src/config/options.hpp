@@ -213,8 +213,8 @@ struct Federation {
       "federated: this program's own; to compare with, on the same models: local (no exchange, every client alone "
       "against the initial prior), fedavg, fedprox, per-fedavg, ditto, fedala, apple (docs/aggregation.md)");
     v("proximal", proximal,
-      "mu of fedprox, lambda of ditto: weight of the squared distance from the shared model; mu of apple: of that of "
-      "its p from the clients' shares of the events",
+      "mu of fedprox, lambda of ditto: weight of half the squared distance of r from the shared model's; mu of apple: of "
+      "that of its p from the clients' shares of the events",
       above(0));
     v("mixing_rate", mixing_rate,
       "step of fedala's elementwise weights along the loss in nats (eta), and of apple's p along that per training "
@@ -251,12 +251,13 @@ struct Aggregation {
   template <class V>
   void visit(V& v) {
     v("divergence", divergence,
-      "barycentre and prior term; auto: kl, and fedavg for the federations to compare with, as their papers average");
+      "barycentre and prior term; auto: kl, and fedavg for the federations to compare with (similarity-graph is one), as "
+      "their papers average");
     v("weights", weights, "weight of a client's upload: uniform or by its number of training events");
     v("fraction_bits", fraction_bits, "k: contributions are rounded once to multiples of 2^-k and summed as integers",
       between(8, 60));
-    v("mmd_bandwidth", mmd_bandwidth, "d of the mmd divergence (0: median distance of the uploads' means)",
-      at_least(0));
+    v("mmd_bandwidth", mmd_bandwidth,
+      "d of the mmd divergence (0: from the median deviation of the uploads' means, docs/aggregation.md)", at_least(0));
     v("estimator", estimator,
       "what stands for the mean over clients in kl, w2 and fedavg: median and trimmed-mean bear a few hostile uploads");
     v("trim", trim, "share of the uploads that 'trimmed-mean' takes off at each end", from_below(0, 0.5));

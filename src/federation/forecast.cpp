@@ -159,8 +159,8 @@ void check_forecast(const Session& session, const ForecastRequest& request) {
   const auto& config = session.config();
   if (config.data.protocol != config::Protocol::kChronological)
     throw UserError(fmt::format(
-        "data.protocol = \"{}\": it scores streams laid over each other; the next event of a sequence is predicted "
-        "under \"chronological\" only: train with that protocol",
+        "data.protocol = \"{}\": it scores streams laid over each other; the next event of a sequence and its "
+        "futures are predicted under \"chronological\" only: train with that protocol",
         config::word(config.data.protocol)));
   if (!request.futures.empty() && config.model.type_embedding > 0)
     throw UserError(fmt::format(

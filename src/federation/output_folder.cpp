@@ -42,19 +42,19 @@ void OutputFolder::prepare(const std::string& directory, const TrainingRequest& 
   if (failed)
     throw UserError(fmt::format("output.directory = {}: the folder cannot be made ({})", directory, failed.message()));
   made_ = std::move(made);
-  if (!resume && !request.automatic && io::newest_checkpoint(directory))
-    throw UserError(fmt::format("{} holds checkpoints of an earlier run: {}choose another folder with --out", directory,
-                                request.start == Start::kInitialPrior ? "go on from them with --resume, or " : ""));
   if (access(directory.c_str(), W_OK) != 0)
     throw UserError(
         fmt::format("output.directory = {}: the folder cannot be written to ({}): choose another with --out", directory,
                     std::strerror(errno)));
   try {
-    lock_ = std::make_unique<io::DirectoryLock>(directory, whereabouts());
-    if (locked()) io::delete_interrupted_checkpoints(directory);
+    lock_ = std::make_unique<io::DirectoryLock>(directory, whereabouts());  // first: a run at work has checkpoints, too
   } catch (const io::Error& error) {
     throw UserError(error.what());
   }
+  if (!resume && !request.automatic && io::newest_checkpoint(directory))
+    throw UserError(fmt::format("{} holds checkpoints of an earlier run: {}choose another folder with --out", directory,
+                                request.start == Start::kInitialPrior ? "go on from them with --resume, or " : ""));
+  if (locked()) io::delete_interrupted_checkpoints(directory);
 }
 
 }  // namespace fedpp::federation

@@ -77,6 +77,10 @@ class Trainer {
       if (due || last) phases_.time("checkpoint", [&] { checkpoint(last); });
       if (stop) return false;
     }
+    if (state_.next_round < f.rounds)
+      progress_.line(
+          fmt::format("stopped after round {} of {}: federation.patience = {} validations without a better one",
+                      state_.next_round, f.rounds, f.patience));
     return true;
   }
 

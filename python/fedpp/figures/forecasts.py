@@ -30,7 +30,7 @@ def next_events(result, table):
     sequences = table.get("sequence_name", table["sequence"])
     axis.set_yticklabels([f"{client_label(result, table['client'][k])} / {name_label(sequences[k])}" for k in order], fontsize=7)
     data = (result.get("config") or {}).get("data") or {}
-    axis.set(xlabel=f"time to the next event ({unit_name(data.get('time_unit', ''))})", ylabel="client / sequence, sorted", ylim=(-0.7, len(order) - 0.3))
+    axis.set(xlabel=f"time from the end of observation to the next event ({unit_name(data.get('time_unit', ''))})", ylabel="client / sequence, sorted", ylim=(-0.7, len(order) - 0.3))
     shown = "" if len(order) == len(table["q50"]) else f", {len(order)} of {len(table['q50'])} sequences"
     axis.set_title(f"When sequences go on{shown}", loc="left", fontweight="bold")
     axis.legend(loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.2, ncol=3)
