@@ -265,7 +265,7 @@ class Plot(program.Case):
             self.assertAlmostEqual(band[np.isclose(band[:, 0], 0.5), 1].max(), 0.5 + 1.358 / (20 + 0.12 + 0.11 / 20))
             self.assertIn(words, caption)
             self.assertIn("Of 2 clients 1 are beyond", caption)
-            self.assertEqual([round(bar.get_width(), 4) for bar in clients.patches], [0.1358, 0.3395])
+            self.assertEqual([round(bar.get_width(), 4) for bar in clients.patches], [0.134, 0.3274])
             self.assertIn("1 of 2 beyond chance", clients.get_title(loc="left"))
 
     def test_calibration_of_an_older_run_has_no_bands_of_clients(self):
