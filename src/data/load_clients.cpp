@@ -82,27 +82,47 @@ void set_folds(ClientData& client, std::uint64_t seed) {
   }
 }
 
-void finish_client(ClientData& client, const Plan& plan) {
-  keep_fraction(client, plan.options.local_fraction, plan.seed);
-  if (std::none_of(client.sequences.begin(), client.sequences.end(), trains)) {
-    const std::string where = plan.one_file_a_client() ? config::expand_client(plan.options.client_files, client.id)
-                                                       : plan.sources.front().path;
-    std::string remedy;
-    if (plan.options.max_sequences > 0) remedy += "raise data.max_sequences, ";
-    if (plan.options.train_share < config::Data{}.train_share) remedy += "raise data.train_share, ";
-    remedy +=
-        plan.one_file_a_client()  ? "bring longer sequences, or take the file out and number the clients without it"
-        : plan.clients_of_files() ? "bring longer sequences, or import the table without this client's rows"
-                                  : "bring longer sequences, lower data.clients, raise data.types_per_client, or set "
-                                    "data.partition = \"homogeneous\"";
-    throw UserError(fmt::format(
-        "{}: client {}{} (types {}) is left without a training sequence ({} left out with fewer than {} training events, "
-        "{} in which no time passes): {}",
-        where, client.id, plan.clients_of_files() ? fmt::format(" '{}'", plan.client_names[client.id]) : "",
-        fmt::join(client.types, ", "), client.left_out.sequences - client.left_out.timeless, kFewestTrainingEvents,
-        client.left_out.timeless, remedy));
+/// Refuses clients without a training sequence: names the first and, as far as they are few, the others.
+void require_training(const std::vector<ClientData>& clients, const Plan& plan) {
+  const auto name = [&](const ClientData& client) {
+    return plan.clients_of_files() ? fmt::format("{} '{}'", client.id, plan.client_names[client.id])
+                                   : std::to_string(client.id);
+  };
+  constexpr std::size_t kNamed = 5;
+  const ClientData* first = nullptr;
+  std::vector<std::string> others;
+  for (const ClientData& client : clients) {
+    if (std::any_of(client.sequences.begin(), client.sequences.end(), trains)) continue;
+    if (first)
+      others.push_back(name(client));
+    else
+      first = &client;
   }
-  if (plan.options.protocol == config::Protocol::kPopulation) set_folds(client, plan.seed);
+  if (!first) return;
+  const std::string where = plan.one_file_a_client() ? config::expand_client(plan.options.client_files, first->id)
+                                                     : plan.sources.front().path;
+  std::string remedy;
+  if (plan.options.max_sequences > 0) remedy += "raise data.max_sequences, ";
+  if (plan.options.train_share < config::Data{}.train_share) remedy += "raise data.train_share, ";
+  remedy += plan.one_file_a_client()
+                ? "bring longer sequences, or take such files out and number the clients without them"
+            : plan.clients_of_files()
+                ? "bring longer sequences, give their windows and data.split_at = \"time\", which keeps "
+                  "every sequence, or import the table without the rows of such clients"
+                : "bring longer sequences, lower data.clients, raise data.types_per_client, or set "
+                  "data.partition = \"homogeneous\"";
+  std::string so_are;
+  if (!others.empty()) {
+    const std::size_t named = std::min(others.size(), kNamed);
+    so_are = fmt::format("; so are {} more of this rank's {} clients ({}{})", others.size(), clients.size(),
+                         fmt::join(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(named), ", "),
+                         others.size() > named ? ", ..." : "");
+  }
+  throw UserError(fmt::format(
+      "{}: client {} (types {}) is left without a training sequence ({} left out with fewer than {} training events, {} "
+      "in which no time passes){}: {}",
+      where, name(*first), fmt::join(first->types, ", "), first->left_out.sequences - first->left_out.timeless,
+      kFewestTrainingEvents, first->left_out.timeless, so_are, remedy));
 }
 
 }  // namespace
@@ -137,7 +157,10 @@ std::vector<ClientData> load_clients(const Plan& plan, std::span<const std::int6
         ++entry;
       });
   }
-  for (ClientData& client : clients) finish_client(client, plan);
+  for (ClientData& client : clients) keep_fraction(client, plan.options.local_fraction, plan.seed);
+  require_training(clients, plan);
+  if (plan.options.protocol == config::Protocol::kPopulation)
+    for (ClientData& client : clients) set_folds(client, plan.seed);
   return clients;
 }
 

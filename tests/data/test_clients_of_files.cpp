@@ -131,10 +131,12 @@ TEST(FileClients, FaultsNameTheFileAndTheRemedy) {
                     "does not say which client sequence 0 belongs to", "'fedpp import' with --columns client=...");
   const std::string without = file_with_clients(folder, "b.h5", {"north", "south", "west"}, {0, 1});
   EXPECT_USER_ERROR(load_all(planned(file_clients({without}, 3))), "b.h5: client 2 'west'",
-                    "left without a training sequence", "import the table without this client's rows");
+                    "left without a training sequence", "data.split_at = \"time\"",
+                    "import the table without the rows of such clients");
   auto short_of_events = file_clients({file}, 2);
   short_of_events.train_share = 0.01;
-  EXPECT_USER_ERROR(load_all(planned(short_of_events)), "left without a training sequence", "raise data.train_share");
+  EXPECT_USER_ERROR(load_all(planned(short_of_events)), "client 0 'north'", "left without a training sequence",
+                    "so are 1 more of this rank's 2 clients (1 'south')", "raise data.train_share");
   const std::string other = file_with_clients(folder, "c.h5", {"north", "south"}, {0, 1}, {"x", "z"});
   EXPECT_USER_ERROR(make_plan(file_clients({file, other}, 2), 100, 1), "c.h5: type 1 is 'z', but 'y' in a data file");
   // Where one file knows fewer types than another they agree on, the longer list counts.
