@@ -23,6 +23,7 @@ Communicator::Communicator(MPI_Comm parent) {
   MPI_Comm node = MPI_COMM_NULL;
   check(MPI_Comm_split_type(handle_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
   check(MPI_Comm_rank(node, &node_rank_), "MPI_Comm_rank");
+  check(MPI_Comm_size(node, &node_size_), "MPI_Comm_size");
   check(MPI_Comm_free(&node), "MPI_Comm_free");
 }
 
@@ -31,6 +32,7 @@ Communicator::Communicator(Communicator&& other) noexcept
       rank_(other.rank_),
       size_(other.size_),
       node_rank_(other.node_rank_),
+      node_size_(other.node_size_),
       ledger_(std::move(other.ledger_)) {}
 
 Communicator& Communicator::operator=(Communicator&& other) noexcept {
@@ -40,6 +42,7 @@ Communicator& Communicator::operator=(Communicator&& other) noexcept {
     rank_ = other.rank_;
     size_ = other.size_;
     node_rank_ = other.node_rank_;
+    node_size_ = other.node_size_;
     ledger_ = std::move(other.ledger_);
   }
   return *this;

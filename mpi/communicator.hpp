@@ -42,6 +42,7 @@ class Communicator {
   int size() const { return size_; }
   bool is_root() const { return rank_ == 0; }
   int node_rank() const { return node_rank_; }  ///< among the ranks that share this node's memory: chooses the GPU
+  int node_size() const { return node_size_; }  ///< how many these are
   MPI_Comm handle() const { return handle_; }
   Ledger& ledger() { return ledger_; }
   const Ledger& ledger() const { return ledger_; }
@@ -102,7 +103,7 @@ class Communicator {
   void release() noexcept;
 
   MPI_Comm handle_ = MPI_COMM_NULL;
-  int rank_ = 0, size_ = 1, node_rank_ = 0;
+  int rank_ = 0, size_ = 1, node_rank_ = 0, node_size_ = 1;
   Ledger ledger_;
 };
 

@@ -34,17 +34,25 @@ class Compensator {
 
 }  // namespace
 
+void RescaledIncrements::event_after(double exposure) {
+  if (within_ || ends_ == WindowEnds::kByTime) all_.push_back(since_event_ + exposure);
+  within_ = true;
+  since_event_ = 0;
+}
+
+void RescaledIncrements::window_after(double exposure) {
+  if (ends_ == WindowEnds::kByTime) since_event_ += exposure;
+  within_ = false;
+}
+
 void RescaledIncrements::add(const RescalingStream& stream) {
   const std::size_t n = stream.times.size();
   assert(stream.multiplicities.size() == n && stream.cells.size() == n + 1);
   const bool tied =
       std::any_of(stream.multiplicities.begin(), stream.multiplicities.end(), [](double m) { return m > 1; });
   if (!tied) {
-    for (std::size_t i = 0; i < n; ++i) {
-      all_.push_back(since_event_ + stream.cells[i]);
-      since_event_ = 0;
-    }
-    since_event_ += stream.cells[n];
+    for (std::size_t i = 0; i < n; ++i) event_after(stream.cells[i]);
+    window_after(stream.cells[n]);
     return;
   }
   double resolution = stream.span.end - stream.span.start;
@@ -61,11 +69,10 @@ void RescaledIncrements::add(const RescalingStream& stream) {
   double before = 0;
   for (const double t : moved) {
     const double now = compensator.at(t);
-    all_.push_back(since_event_ + now - before);
-    since_event_ = 0;
+    event_after(now - before);
     before = now;
   }
-  since_event_ += compensator.at(stream.span.end) - before;
+  window_after(compensator.at(stream.span.end) - before);
 }
 
 double ks_distance_from_exponential(std::vector<double> increments) {

@@ -1,6 +1,7 @@
 // Calibration by time rescaling (spec 1.8): under the true intensity the compensator's increments between consecutive
-// events are independent and Exp(1), also across the end of a window: what is left of one and the beginning of the next
-// are one increment, as an exponential variable has no memory.
+// events are independent and Exp(1). Where windows begin and end at times that the events have no say in, that is so
+// across them, too: what is left of one and the beginning of the next are one increment, as an exponential variable has
+// no memory.
 #pragma once
 
 #include <span>
@@ -20,8 +21,14 @@ struct RescalingStream {
   data::Interval span;  ///< hull of its test windows; contains the times
 };
 
-/// The compensator's increments up to each event of a client's streams, one after another, multiplicities counted: as
-/// many as there are events. Left out, windows without an event and each window's end would make them too small.
+/// Where windows end.
+enum class WindowEnds {
+  kByTime,   ///< wherever the events are: increments go on from one window to the next, as many as there are events
+  kByEvents  ///< by counting events: a window may begin half-way between two. Increments are those between two of its
+             ///< events, one less than there are
+};
+
+/// The compensator's increments between a client's events, stream by stream, multiplicities counted.
 ///
 /// Ties. Equal times come of rounding, and zero increments of a continuous model would say nothing but that. A stream
 /// with a tie is therefore de-rounded: its resolution d is the smallest gap between distinct times, every event (tied or
@@ -30,13 +37,18 @@ struct RescalingStream {
 class RescaledIncrements {
  public:
   /// `random`: of one client; were it begun anew for each stream, their increments would not be independent.
-  explicit RescaledIncrements(data::Random& random) : random_(random) {}
+  RescaledIncrements(data::Random& random, WindowEnds ends) : random_(random), ends_(ends) {}
   void add(const RescalingStream& stream);
   const std::vector<double>& all() const { return all_; }
 
  private:
+  void event_after(double exposure);   ///< compensator since the last event or the window's beginning
+  void window_after(double exposure);  ///< its end, so long after that
+
   data::Random& random_;
+  WindowEnds ends_;
   std::vector<double> all_;
+  bool within_ = false;     ///< an event of the present stream has come
   double since_event_ = 0;  ///< compensator since the last event, in earlier streams
 };
 

@@ -13,7 +13,9 @@ double PairedDifference::bound() const {
   constexpr double kTwoSided[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
                                   2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
                                   2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045};
-  return clients >= 2 && clients <= 1 + static_cast<int>(std::size(kTwoSided)) ? kTwoSided[clients - 2] : 2;
+  if (clients < 2) return kTwoSided[0];
+  const int freedom = clients - 1;
+  return freedom <= static_cast<int>(std::size(kTwoSided)) ? kTwoSided[freedom - 1] : 1.96 + 2.5 / freedom;
 }
 
 std::string PairedDifference::outcome() const {

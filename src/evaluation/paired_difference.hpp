@@ -16,8 +16,7 @@ struct PairedDifference {
   int clients;                        ///< C: with something to score
   int above;                          ///< of them, how many the first model scores higher
   bool shared;                        ///< clients may hold the same sequences
-  /// How many standard errors chance exceeds in 5 % of cases: Student's quantile for C - 1 degrees of freedom, 2 beyond
-  /// 30 clients.
+  /// How many standard errors chance exceeds in 5 % of cases: Student's quantile for C - 1 degrees of freedom.
   double bound() const;
   std::string outcome() const;  ///< "above" or "below" beyond so many standard errors, "tie" within, "none" without
 };

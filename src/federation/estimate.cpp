@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
@@ -40,12 +41,21 @@ double resident_bytes() {
   return 0;
 }
 
-/// What processes can still have of this machine's memory, bytes; as much as there is where the system does not tell.
+/// A number that a file holds; infinite where there is none.
+double number_in(const char* path) {
+  double number = 0;
+  return std::ifstream(path) >> number ? number : std::numeric_limits<double>::infinity();
+}
+
+/// What processes can still have of this machine's memory, or of what a job may take of it (cgroups of version 2);
+/// bytes, infinite where the system does not tell.
 double available_bytes() {
+  double machine = std::numeric_limits<double>::infinity();
   std::ifstream memory("/proc/meminfo");
   for (std::string line; std::getline(memory, line);)
-    if (line.rfind("MemAvailable:", 0) == 0) return 1024 * std::atof(line.c_str() + 13);
-  return std::numeric_limits<double>::infinity();
+    if (line.rfind("MemAvailable:", 0) == 0) machine = 1024 * std::atof(line.c_str() + 13);
+  const double limit = number_in("/sys/fs/cgroup/memory.max"), taken = number_in("/sys/fs/cgroup/memory.current");
+  return std::isfinite(limit) && std::isfinite(taken) ? std::min(machine, limit - taken) : machine;
 }
 
 /// What the states of this rank's clients take once all have taken part: their own after the last round, those kept of
@@ -166,9 +176,9 @@ int run_estimate(const config::Config& config, mpi::Communicator& world) {
   const double process = resident_bytes() + (gpu::on_host() ? 1.1 : 0.1) * held + state_bytes(*session) +
                          28e6;  // libraries at work: files, MPI
 
-  // 2. Time: of each round the slowest rank, of all its participants. Measuring takes as much memory as the run would.
-  const double available = available_bytes();
-  const bool fits = world.max(process - resident_bytes() > available ? 1.0 : 0.0, "estimate") == 0;
+  // 2. Time: of each round the slowest rank, of all its participants. Measuring may take as much memory as the run.
+  const double available = available_bytes(), wanted = world.node_size() * (process - resident_bytes());
+  const bool fits = world.max(wanted > available ? 1.0 : 0.0, "estimate") == 0;
   Rates rates;
   if (fits) mpi::together(world, [&] { rates = calibrate(*session, windows); });
   const auto& f = config.federation;
@@ -212,7 +222,7 @@ int run_estimate(const config::Config& config, mpi::Communicator& world) {
   for (const auto& line : lines) fmt::print("{}", line);
   if (!fits) {
     fmt::print(
-        "\nNot measured, since a rank's memory is more than is free (rank 0's machine has {:.0f} MB left): take more "
+        "\nNot measured, since the ranks' memory is more than is free (rank 0's machine has {:.0f} MB left): take more "
         "nodes or fewer ranks a node, a smaller model.inducing, training.samples or evaluation.samples, or cut long "
         "sequences into pieces (fedpp import --cut-events).\n",
         1e-6 * available);

@@ -55,7 +55,8 @@ std::vector<double> trimmed_means(Sums& sums, const Columns& mine, std::size_t n
                                   std::string_view kind) {
   assert(trim >= 0 && trim < 0.5);
   // That 0.29 is a little less than 29 hundredths keeps no upload in.
-  const auto cut = static_cast<std::uint64_t>(std::floor(trim * static_cast<double>(count) * (1 + 1e-12)));
+  const auto wanted = static_cast<std::uint64_t>(std::floor(trim * static_cast<double>(count) * (1 + 1e-12)));
+  const auto cut = std::min(wanted, (count - 1) / 2);
   const auto least = order_statistic(sums, mine, n, cut + 1, kind);
   const auto most = order_statistic(sums, mine, n, count - cut, kind);
   // Below `least` and above `most` everything is taken off; between them everything is kept; of those equal to an end,

@@ -50,6 +50,11 @@ struct OwnScores {
   std::vector<std::int64_t> uniforms = std::vector<std::int64_t>(kCalibrationBins);  ///< TestResult's, of these clients
 };
 
+evaluation::WindowEnds window_ends(const config::Data& data) {
+  const bool by_events = data.protocol == config::Protocol::kChronological && data.split_at != config::SplitAt::kTime;
+  return by_events ? evaluation::WindowEnds::kByEvents : evaluation::WindowEnds::kByTime;
+}
+
 /// Appends the scores of one client. \param prediction nullptr where it could not be predicted
 void add_scores(OwnScores& own, const Session& session, const Scored& client,
                 const std::vector<model::RealisationPrediction>* prediction) {
@@ -60,7 +65,7 @@ void add_scores(OwnScores& own, const Session& session, const Scored& client,
   }
   evaluation::Score score;
   data::Random random(session.seed(), data::Purpose::kDeRounding, client.client.id);
-  evaluation::RescaledIncrements increments(random);
+  evaluation::RescaledIncrements increments(random, window_ends(session.config().data));
   for (std::size_t i = 0; i < client.held_out->size(); ++i) {
     const auto& held_out = (*client.held_out)[i];
     score += score_of(session.protocol(), held_out, (*prediction)[i]);

@@ -31,6 +31,7 @@ struct PredictionOptions {
   int samples = 8;   ///< of the weights
   int e_steps = 20;  ///< E-steps before the prediction
   double workspace_mb = 0;
+  double part_bytes = 0;  ///< realisations whose points take more are read in parts; 0: a constant of the build
   std::uint64_t seed = 0;
   /// For intensity_quantile: nu gets the prior N(0, 2^2) in the E-steps, and (v, nu, log m) the expected information of
   /// the training points at the posterior mean as precision, beside their priors: sum omega lambda g g', g the gradient

@@ -24,12 +24,18 @@ double slice_bytes(const PredictionOptions& options) {
   return (gpu::on_host() ? 8e6 : 0.5e6) * gpu::workspace_mb(options.workspace_mb);
 }
 
-/// How many of a realisation's columns are read at a time, whole tiles.
+/// A constant: were parts as large as the work space, bits would depend on the ranks that share a node.
+double part_bytes(const PredictionOptions& options) {
+  if (options.part_bytes > 0) return options.part_bytes;
+  return gpu::on_host() ? 64e6 : 1e9;
+}
+
+/// How many of a realisation's columns are read at a time.
 std::size_t columns_at_a_time(const Client& client, const gpu::RealisationExtent& extent,
                               const PredictionOptions& options) {
   const auto columns = static_cast<double>(extent.columns);
   const double bytes = point_bytes(client, extent, options.samples);
-  double most = bytes > 0 ? columns * slice_bytes(options) / bytes : columns;
+  double most = bytes > 0 ? columns * part_bytes(options) / bytes : columns;
   for (const int tokens : extent.streams) most = std::max(most, static_cast<double>(tokens));
   const auto tile = static_cast<std::size_t>(gpu::tile_columns());
   return tile * (static_cast<std::size_t>(std::min(most, columns)) / tile + 1);
@@ -94,7 +100,7 @@ double sliced_bytes(const ClientPoints& points, const PredictionOptions& options
     const auto columns = static_cast<double>(std::max(extent.columns, 1));
     const auto at_a_time = static_cast<double>(columns_at_a_time(*points.client, extent, options));
     all += bytes;
-    largest = std::max(largest, bytes * std::min(1.0, at_a_time / columns));
+    largest = std::max(largest, bytes * std::min(1.0, at_a_time / columns));  // of a part
   }
   return array_bytes({&points, 1}, options.samples, /*with_gradient=*/false) - all +
          std::min(all, std::max(largest, slice_bytes(options)));

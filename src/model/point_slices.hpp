@@ -15,12 +15,12 @@ struct PointsOf {
   std::size_t client = 0, realisation = 0, first = 0, last = 0;
 };
 
-/// The slices of a set of points [client], each in order, of about so many bytes. A realisation is cut where a tile of
-/// its columns ends, so that bits do not depend on it, and into parts that have as many points as its streams have
-/// tokens, at least: every slice forms the history anew.
+/// The slices of a set of points [client], each in order, of about as many bytes as the work space says. A realisation
+/// of more than options.part_bytes is cut into parts, by its own size alone, that have as many points as its streams
+/// have tokens, at least: every slice forms the history anew.
 std::vector<std::vector<PointsOf>> slices_of(const std::vector<ClientPoints>& points, const PredictionOptions& options);
 
-/// These points as a realisation: with all of the history that they see.
+/// These points as a realisation to predict at: with all of the history that they see, without what scores need.
 data::Realisation part_of(const data::Realisation& realisation, const PointsOf& points);
 
 /// Bytes of the arrays of a client's points while its largest slice is read.

@@ -268,6 +268,12 @@ class Plot(program.Case):
             self.assertEqual([round(bar.get_width(), 4) for bar in clients.patches], [0.134, 0.3274])
             self.assertIn("1 of 2 beyond chance", clients.get_title(loc="left"))
 
+    def test_the_limit_of_few_increments_is_below_one(self):
+        from fedpp.scores import ks_limit
+        self.assertEqual(ks_limit(1), 0.975)  # exact: the largest of F and 1 - F
+        self.assertAlmostEqual(ks_limit(2), 0.842, delta=0.001)  # tables of the exact distribution
+        self.assertTrue(np.isnan(ks_limit(0)))
+
     def test_calibration_of_an_older_run_has_no_bands_of_clients(self):
         result = self.calibrated(0.06, clients=[{"client": 0, "ks": 0.3}, {"client": 1, "ks": 0.2}])
         with h5py.File(self.folder / "out/result.h5") as file:

@@ -33,9 +33,10 @@ TEST(KolmogorovSmirnov, AnExponentialOfAnotherRateHasItsClosedForm) {
 
 TEST(KolmogorovSmirnov, NothingGivesNothing) { EXPECT_TRUE(std::isnan(ks_distance_from_exponential({}))); }
 
-std::vector<double> increments_of(const std::vector<RescalingStream>& streams, std::uint64_t seed) {
+std::vector<double> increments_of(const std::vector<RescalingStream>& streams, std::uint64_t seed,
+                                  WindowEnds ends = WindowEnds::kByTime) {
   data::Random random(seed, data::Purpose::kDeRounding, 0);
-  RescaledIncrements increments(random);
+  RescaledIncrements increments(random, ends);
   for (const auto& stream : streams) increments.add(stream);
   return increments.all();
 }
@@ -47,6 +48,38 @@ TEST(RescaledIncrements, AreTheCellsBetweenEventsAndGoOnFromOneWindowToTheNext) 
   EXPECT_EQ(increments_of({stream, without, stream}, 1),
             (std::vector<double>{0.1, 0.2, 0.3, 0.4 + 0.25 + 0.1, 0.2, 0.3}));
   EXPECT_TRUE(increments_of({without}, 1).empty());
+  EXPECT_EQ(increments_of({stream, without, stream}, 1, WindowEnds::kByEvents),
+            (std::vector<double>{0.2, 0.3, 0.2, 0.3}));
+  // A stream with ties goes on from one without.
+  const std::vector<double> twice{2, 1, 1};
+  const auto tied = increments_of({without, {times, twice, cells, {0, 5}}}, 1);
+  ASSERT_EQ(tied.size(), 4u);
+  EXPECT_GT(tied[0], 0.25);
+  EXPECT_LT(tied[0], 0.25 + 0.1 + 0.2);
+  EXPECT_EQ(increments_of({without, {times, twice, cells, {0, 5}}}, 1, WindowEnds::kByEvents),
+            std::vector<double>(tied.begin() + 1, tied.end()));
+}
+
+TEST(RescaledIncrements, OfWindowsThatBeginHalfwayAndEndAtAnEventOfTheTruthAreCalibrated) {
+  // The default without a windows table: the first increment is half a gap, and nothing is left at the end.
+  std::mt19937_64 engine(5);
+  std::exponential_distribution<double> gap(1);
+  data::Random random(1, data::Purpose::kDeRounding, 0);
+  RescaledIncrements increments(random, WindowEnds::kByEvents);
+  for (int w = 0; w < 1500; ++w) {
+    const double begins = 0.5 * gap(engine);
+    std::vector<double> times{begins}, cells{begins};
+    for (int k = 0; k < 2; ++k) {
+      cells.push_back(gap(engine));
+      times.push_back(times.back() + cells.back());
+    }
+    cells.push_back(0);
+    const std::vector<double> ones(times.size(), 1.0);
+    increments.add({times, ones, cells, {0, times.back()}});
+  }
+  const auto& all = increments.all();
+  EXPECT_EQ(all.size(), 3000u);
+  EXPECT_LT(ks_distance_from_exponential(all), 1.628 / std::sqrt(static_cast<double>(all.size())));
 }
 
 TEST(RescaledIncrements, OfShortWindowsOfTheTruthAreCalibrated) {
@@ -117,7 +150,7 @@ TEST(RescaledIncrements, DependOnTheSeedAlone) {
 
 TEST(RescaledIncrements, ManyShortStreamsAreEachMovedByNumbersOfTheirOwn) {
   data::Random random(7, data::Purpose::kDeRounding, 0);
-  RescaledIncrements increments(random);
+  RescaledIncrements increments(random, WindowEnds::kByTime);
   for (unsigned seed = 0; seed < 400; ++seed) {
     const Rounded r = rounded_poisson(2, 10, 1, seed);
     increments.add({r.times, r.multiplicities, r.cells, {0, 10}});

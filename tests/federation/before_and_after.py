@@ -91,10 +91,14 @@ class Estimate(Run):
                     self.assertLessEqual(process, 2 * peak)
 
     def test_more_memory_than_there_is_is_said_and_not_taken(self):
+        with open("/proc/meminfo") as file:
+            available = next(1024 * int(line.split()[1]) for line in file if line.startswith("MemAvailable"))
+        if available > 2e11:
+            self.skipTest("this machine has memory for it")
         self.deck(model__inducing=1000, evaluation__samples=10000)
         result = self.start(self.on_ranks(1, "train", "run.toml", "--estimate"))
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        self.assertIn("Not measured, since a rank's memory is more than is free", result.stdout)
+        self.assertIn("Not measured, since the ranks' memory is more than is free", result.stdout)
         self.assertNotIn("Estimated:", result.stdout)
 
     def test_clients_are_placed_by_what_they_cost(self):

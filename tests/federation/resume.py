@@ -112,6 +112,7 @@ class Resume(SameBits):
         self.train(1, "whole")
         self.assertLess(len(self.result("whole")["rounds"]), 12, "patience ended nothing: the test tests nothing")
         done = len(self.result("whole")["rounds"])
+        self.assertIn(f"stopped after round {done} of 12: federation.patience = 1 ", (self.folder / "whole/train.log").read_text())
         self.train(1, "parts", "--set", f"federation.rounds={done - 1}")
         self.train(2, "parts", "--resume")
         self.assert_same("whole", "parts")

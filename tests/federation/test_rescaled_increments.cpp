@@ -28,7 +28,7 @@ std::vector<double> increments(const data::Realisation& r, const Intensity& inte
   for (const double t : r.events) p.expected_intensity.push_back(intensity(t));
   for (const double t : r.nodes) p.expected_intensity.push_back(intensity(t));
   data::Random random(1, data::Purpose::kDeRounding, 0);
-  evaluation::RescaledIncrements all(random);
+  evaluation::RescaledIncrements all(random, evaluation::WindowEnds::kByTime);
   federation::add_increments(r, p, all);
   return all.all();
 }
@@ -50,6 +50,22 @@ TEST(AddIncrements, of_a_smooth_intensity_are_near_its_integral) {
   const auto up_to = [](double t) { return 2 * t - 5 * std::cos(0.2 * t); };
   ASSERT_EQ(got.size(), events.size());
   for (std::size_t i = 1; i < got.size(); ++i) EXPECT_NEAR(got[i] / (up_to(events[i]) - up_to(events[i - 1])), 1, 0.02);
+}
+
+TEST(AddIncrements, of_streams_go_by_their_nodes_between_events) {
+  data::Realisation r;  // a stream with two events, one with none, one with one; the first has a gap in its window
+  r.streams.resize(3);
+  r.events = {2, 6, 3};
+  r.multiplicities = {1, 1, 1};
+  r.event_history = {{0, 0}, {0, 1}, {2, 0}};
+  r.nodes = {1, 4, 8, 5, 1.5, 6};
+  r.node_weights = {2, 4, 4, 10, 3, 7};
+  r.node_history = {{0, 0}, {0, 1}, {0, 2}, {1, 0}, {2, 0}, {2, 1}};
+  r.span = {0, 10};
+  const auto got = increments(r, [](double) { return 0.5; });
+  const std::vector<double> wanted{0.5 * 2, 0.5 * 4, 0.5 * (4 + 10 + 3)};
+  ASSERT_EQ(got.size(), wanted.size());
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[i], 1e-14) << i;
 }
 
 TEST(AddIncrements, without_events_are_none) {

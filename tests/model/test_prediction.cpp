@@ -89,6 +89,28 @@ TEST(IntensityQuantile, adds_the_level_to_the_logarithm) {
   expect_quantiles(p, draws);
 }
 
+TEST(IntensityQuantile, is_right_where_f_is_wide_and_the_level_is_not) {
+  RealisationPrediction p;
+  p.rate = 2;
+  for (const double sd : {1.0, 3.0, 8.0})
+    for (const double level_sd : {0.02, 0.3, 1.0}) {
+      p.mean = {5};
+      p.variance = {sd * sd};
+      p.level_variance = {level_sd * level_sd};
+      for (const double q : {0.05, 0.5, 0.95}) {
+        const double x = std::log(model::intensity_quantile(p, 0, 1, q) / p.rate);
+        double below = 0, weights = 0;
+        for (double z = -9; z <= 9; z += 1e-4) {
+          const double f = p.mean[0] + sd * z, weight = std::exp(-0.5 * z * z);
+          const double log_sigma = std::min(f, 0.0) - std::log1p(std::exp(-std::abs(f)));
+          below += weight * 0.5 * std::erfc((log_sigma - x) / (level_sd * std::numbers::sqrt2));
+          weights += weight;
+        }
+        EXPECT_NEAR(below / weights, q, 3e-4) << sd << ' ' << level_sd;
+      }
+    }
+}
+
 /// Events of lambda(t) = 4 + 3 sin(2 pi t / 50) on [0, 100] by thinning.
 double truth(double t) { return 4 + 3 * std::sin(2 * std::numbers::pi * t / 50); }
 data::Realisation simulated(unsigned seed) {
@@ -193,8 +215,9 @@ TEST_P(Requests, sets_and_blocks_are_kept_to) {
 INSTANTIATE_TEST_SUITE_P(samples, Requests, testing::Values(3, 8),
                          [](const auto& info) { return "of_" + std::to_string(info.param); });
 
-TEST(Predict, long_windows_are_read_in_parts_with_the_same_bits) {
-  for (const auto kind : {gpu::EncoderKind::kDeepKernel, gpu::EncoderKind::kDecay, gpu::EncoderKind::kLstm}) {
+TEST(Predict, long_windows_may_be_read_in_parts) {
+  for (const auto kind : {gpu::EncoderKind::kDeepKernel, gpu::EncoderKind::kDecay, gpu::EncoderKind::kLstm,
+                          gpu::EncoderKind::kAttention}) {
     const Client client = test::history_client(2, kind);
     const auto prior = model::initial_prior({}, test::small_encoder(kind), 5);
     std::vector<data::Realisation> points = client.training;
@@ -215,16 +238,18 @@ TEST(Predict, long_windows_are_read_in_parts_with_the_same_bits) {
     options.e_steps = 3;
     options.bands = true;
     const auto whole = model::predict({{&client, {&points}}}, prior, options)[0][0];
-    options.workspace_mb = 1e-3;
+    options.workspace_mb = 1e-3;  // by itself it cuts no realisation
+    EXPECT_EQ(model::slices_of({{&client, &points}}, options).size(), points.size());
+    options.part_bytes = 1e4;
     EXPECT_GT(model::slices_of({{&client, &points}}, options).size(), points.size());
     const auto parts = model::predict({{&client, {&points}}}, prior, options)[0][0];
     for (std::size_t i = 0; i < points.size(); ++i) {
       ASSERT_EQ(whole[i].mean.size(), 3 * (points[i].events.size() + points[i].nodes.size()));
-      EXPECT_EQ(whole[i].expected_log_intensity, parts[i].expected_log_intensity);
-      EXPECT_EQ(whole[i].expected_intensity, parts[i].expected_intensity);
-      EXPECT_EQ(whole[i].mean, parts[i].mean);
-      EXPECT_EQ(whole[i].variance, parts[i].variance);
-      EXPECT_EQ(whole[i].level_variance, parts[i].level_variance);
+      test::expect_close(parts[i].expected_log_intensity, whole[i].expected_log_intensity, 1e-11, "log intensity");
+      test::expect_close(parts[i].expected_intensity, whole[i].expected_intensity, 1e-11, "intensity");
+      test::expect_close(parts[i].mean, whole[i].mean, 1e-11, "mean");
+      test::expect_close(parts[i].variance, whole[i].variance, 1e-11, "variance");
+      test::expect_close(parts[i].level_variance, whole[i].level_variance, 1e-11, "level");
       EXPECT_EQ(whole[i].rate, parts[i].rate);
     }
   }
