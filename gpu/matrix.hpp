@@ -2,8 +2,6 @@
 // like the equations which they implement.
 #pragma once
 
-#include <cassert>
-
 #include "gpu/kokkos.hpp"
 
 namespace fedpp::gpu {
@@ -31,10 +29,7 @@ struct Matrix {
     return Matrix(column(first), rows, count, stride);
   }
   /// Of a matrix without gaps: entry `at` of size() in the order of memory.
-  KOKKOS_INLINE_FUNCTION T& operator[](Index at) const {
-    assert(stride == rows || columns == 1);
-    return data[at];
-  }
+  KOKKOS_INLINE_FUNCTION T& operator[](Index at) const { return data[at]; }
   KOKKOS_INLINE_FUNCTION Index size() const { return static_cast<Index>(rows) * columns; }
 };
 
