@@ -18,8 +18,8 @@ enum class Part {
   kUpperTriangle,  ///< A is upper triangular with zeros below the diagonal, m = k
 };
 
-/// C = alpha A B + beta C;  C of kMostRows rows or fewer, not read where beta = 0. Of `ahead` it fetches as many lines as
-/// it makes steps, where A is no transpose.
+/// C = alpha A B + beta C;  C of kMostRows rows or fewer, not read where beta = 0. Where A is no transpose it fetches as
+/// many lines of `ahead` as it makes steps.
 template <class T>
 void host_product(Part part, Same<T> alpha, Factor<Same<T>> a, Factor<Same<T>> b, Same<T> beta, Matrix<T> c,
                   Ahead ahead = {});

@@ -213,8 +213,8 @@ struct Federation {
       "federated: this program's own; to compare with, on the same models: local (no exchange, every client alone "
       "against the initial prior), fedavg, fedprox, per-fedavg, ditto, fedala, apple (docs/aggregation.md)");
     v("proximal", proximal,
-      "mu of fedprox, lambda of ditto: weight of half the squared distance of r from the shared model's; mu of apple: of "
-      "that of its p from the clients' shares of the events",
+      "mu of fedprox, lambda of ditto: weight of half the squared distance of r from the shared model's; mu of apple: "
+      "of that of its p from the clients' shares of the events",
       above(0));
     v("mixing_rate", mixing_rate,
       "step of fedala's elementwise weights along the loss in nats (eta), and of apple's p along that per training "
@@ -251,8 +251,8 @@ struct Aggregation {
   template <class V>
   void visit(V& v) {
     v("divergence", divergence,
-      "barycentre and prior term; auto: kl, and fedavg for the federations to compare with (similarity-graph is one), as "
-      "their papers average");
+      "barycentre and prior term; auto: kl, and fedavg for the federations to compare with (similarity-graph is one), "
+      "as their papers average");
     v("weights", weights, "weight of a client's upload: uniform or by its number of training events");
     v("fraction_bits", fraction_bits, "k: contributions are rounded once to multiples of 2^-k and summed as integers",
       between(8, 60));

@@ -31,8 +31,8 @@ enum class WindowEnds {
 /// The compensator's increments between a client's events, stream by stream, multiplicities counted.
 ///
 /// Ties. Equal times come of rounding, and zero increments of a continuous model would say nothing but that. A stream
-/// with a tie is therefore de-rounded: its resolution d is the smallest gap between distinct times, every event (tied or
-/// not) is moved by d (u - 1/2) with u uniform, within the span, and the compensator is read at the moved times by
+/// with a tie is therefore de-rounded: its resolution d is the smallest gap between distinct times, every event (tied
+/// or not) is moved by d (u - 1/2) with u uniform, within the span, and the compensator is read at the moved times by
 /// linear interpolation between the ones given. Streams without ties are not touched.
 class RescaledIncrements {
  public:

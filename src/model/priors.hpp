@@ -1,5 +1,5 @@
-// Whose prior is which: the federation's, unless a client has one of its own (spec 2.4). And where a client is pulled to
-// besides.
+// Whose prior is which: the federation's, unless a client has one of its own (spec 2.4). And where a client is pulled
+// to besides.
 #pragma once
 
 #include <cstdint>

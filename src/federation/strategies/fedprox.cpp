@@ -1,5 +1,6 @@
 // "fedprox": Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith, "Federated optimization in heterogeneous networks" (MLSys
-// 2020), equation (2): the loss plus mu/2 |w - w_t|^2, w_t what was received; here of the means, the loss being FedAvg's.
+// 2020), equation (2): the loss plus mu/2 |w - w_t|^2, w_t what was received; here of the means, the loss being
+// FedAvg's.
 #include "federation/strategies/fedavg.hpp"
 #include "federation/strategies/proximal.hpp"
 #include "federation/strategies/strategies.hpp"
