@@ -31,13 +31,13 @@ struct PredictionOptions {
   int samples = 8;   ///< of the weights
   int e_steps = 20;  ///< E-steps before the prediction
   double workspace_mb = 0;
-  double part_bytes = 0;  ///< realisations whose points take more are read in parts; 0: a constant of the build
   std::uint64_t seed = 0;
   /// For intensity_quantile: nu gets the prior N(0, 2^2) in the E-steps, and (v, nu, log m) the expected information of
   /// the training points at the posterior mean as precision, beside their priors: sum omega lambda g g', g the gradient
   /// of log lambda, (1 - sigma) (V, 1) and 1. The variational covariance counts what the augmentation makes up as if it
   /// had been observed, twice the information at f = 0 (validation/synthetic, with the bands' coverage).
   bool bands = false;
+  double part_bytes = 0;  ///< realisations whose points take more are read in parts; 0: a constant of the build
 };
 
 /// Whether a client's E-steps are on averages over the samples of the weights (gpu::averages_pay): by its own sizes, so
