@@ -127,18 +127,28 @@ TEST(NextEvent, draws_by_inverting_the_compensator) {
     EXPECT_NEAR(next.compensator(next.gap_at(exposure)), exposure, 1e-12) << exposure;
 }
 
-TEST(NextEvent, of_several_draws_is_the_mixture_of_theirs) {
-  // Constant intensities: a mixture of exponentials, whose hazard falls as the busy draws die out.
-  const std::vector<double> rates{0.05, 0.4, 1, 6};
-  const auto grid = gap_grid(1e-3, 30, kGapCells);
-  std::vector<double> values;
-  for (std::size_t j = 0; j < grid.nodes.size(); ++j) values.insert(values.end(), rates.begin(), rates.end());
-  const NextEvent next(grid, values, static_cast<int>(rates.size()));
-  const auto survival = [&](double g) {
+/// Four constant intensities: a mixture of exponentials, whose hazard falls as the busy draws die out.
+struct FourRates {
+  std::vector<double> rates;
+  std::vector<double> at_nodes(const GapGrid& grid) const {
+    std::vector<double> values;
+    for (std::size_t j = 0; j < grid.nodes.size(); ++j) values.insert(values.end(), rates.begin(), rates.end());
+    return values;
+  }
+  double survival(double g) const {
     double sum = 0;
     for (const double rate : rates) sum += 0.25 * std::exp(-rate * g);
     return sum;
-  };
+  }
+};
+
+TEST(NextEvent, of_several_draws_is_the_mixture_of_theirs) {
+  const FourRates mixture{{0.05, 0.4, 1, 6}};
+  const auto& rates = mixture.rates;
+  const auto survival = [&](double g) { return mixture.survival(g); };
+  const auto grid = gap_grid(1e-3, 30, kGapCells);
+  auto values = mixture.at_nodes(grid);
+  const NextEvent next(grid, values, 4);
   for (const double edge : grid.edges) EXPECT_NEAR(next.survival(edge) / survival(edge), 1, 1e-12) << edge;
   for (const double g : {0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 25.0}) EXPECT_NEAR(next.survival(g), survival(g), 0.002) << g;
   double expectation = 0;
@@ -151,23 +161,18 @@ TEST(NextEvent, of_several_draws_is_the_mixture_of_theirs) {
 }
 
 TEST(NextEvent, of_several_draws_is_the_mixture_beyond_the_horizon_too) {
-  const std::vector<double> rates{0.02, 0.4, 1, 6};
+  const FourRates mixture{{0.02, 0.4, 1, 6}};
+  const auto survival = [&](double g) { return mixture.survival(g); };
   const auto grid = gap_grid(1e-3, 0.5, kGapCells);
-  std::vector<double> values;
-  for (std::size_t j = 0; j < grid.nodes.size(); ++j) values.insert(values.end(), rates.begin(), rates.end());
-  const NextEvent next(grid, values, static_cast<int>(rates.size()));
-  const auto survival = [&](double g) {
-    double sum = 0;
-    for (const double rate : rates) sum += 0.25 * std::exp(-rate * g);
-    return sum;
-  };
+  auto values = mixture.at_nodes(grid);
+  const NextEvent next(grid, values, 4);
   for (const double g : {0.5, 1.0, 7.0, 100.0}) EXPECT_NEAR(next.survival(g) / survival(g), 1, 1e-11) << g;
   for (const double q : {0.6, 0.75, 0.95, 0.999}) {
     ASSERT_GT(next.quantile(q), 0.5);
     EXPECT_NEAR(survival(next.quantile(q)) / (1 - q), 1, 1e-10) << q;
   }
-  values.back() = values[values.size() - rates.size()] = 0;  // two draws after which nothing comes any more
-  const NextEvent perhaps(grid, values, static_cast<int>(rates.size()));
+  values.back() = values[values.size() - 4] = 0;  // two draws after which nothing comes any more
+  const NextEvent perhaps(grid, values, 4);
   EXPECT_TRUE(std::isinf(perhaps.quantile(0.9)));
   EXPECT_FALSE(std::isinf(perhaps.quantile(0.6)));
   EXPECT_TRUE(std::isinf(perhaps.expectation()));
