@@ -1,5 +1,5 @@
-// A quadratic pull towards the mean of what was received, beside the prior that all strategies share: theirs is of
-// weights without a spread, so it leaves the spread to the prior.
+// A quadratic pull towards the mean of what was received, beside the prior that all strategies share. The papers' weights
+// have no spread, so the pull leaves it to the prior.
 #pragma once
 
 #include "federation/strategies/strategy.hpp"
