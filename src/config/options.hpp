@@ -50,7 +50,8 @@ struct Data {
       "one file a client instead of 'train': a pattern with {client}, opened only by the owning rank");
     v("protocol", protocol, "the scores to train for");
     v("realisation", realisation,
-      "one latent function per sequence or per client; auto: per sequence under 'chronological', else pooled");
+      "one latent function per sequence or per client; auto: per sequence under 'chronological' with a kernel of time "
+      "alone, else pooled");
     v("clock", clock, "elapsed (time since a sequence's start), calendar (file time), or by protocol");
     v("split_at", split_at,
       "where training, validation and test windows meet after 'train_share' and 'validation_share' of a sequence's "
@@ -402,8 +403,11 @@ inline void settle(Config& config) {
   if (config.aggregation.divergence == Divergence::kAuto)
     config.aggregation.divergence =
         own && config.aggregation.scope != Scope::kSimilarityGraph ? Divergence::kKl : Divergence::kFedavg;
+  // With a history each sequence has inputs of its own, and what follows a past is learned from all sequences of a
+  // client (validation/paper/realisations); over time alone one f would be the same curve for all of them.
   if (config.data.realisation == Realisation::kAuto)
-    config.data.realisation = chronological ? Realisation::kPerSequence : Realisation::kPooled;
+    config.data.realisation =
+        chronological && !reads_history(config.model) ? Realisation::kPerSequence : Realisation::kPooled;
   if (config.data.clock == Clock::kAuto) config.data.clock = chronological ? Clock::kElapsed : Clock::kCalendar;
   if (config.data.split_at == SplitAt::kAuto && chronological)
     config.data.split_at = reads_history(config.model) ? SplitAt::kEvent : SplitAt::kHalfway;

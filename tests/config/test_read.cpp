@@ -82,11 +82,16 @@ TEST(Read, TheDivergenceFollowsTheModeUnlessItIsGiven) {
   EXPECT_EQ(divergence({"aggregation.scope=similarity-graph"}), Divergence::kFedavg);
 }
 
-TEST(Read, TheRealisationFollowsTheProtocolAndParticipantsTheClientsUnlessTheyAreGiven) {
+TEST(Read, TheRealisationFollowsProtocolAndEncoderAndParticipantsTheClientsUnlessTheyAreGiven) {
   const auto read = [](const std::vector<std::string>& overrides) {
     return read_text(kMinimal, "run.toml", "/deck", overrides).config;
   };
   EXPECT_EQ(read({}).data.realisation, Realisation::kPerSequence);
+  EXPECT_EQ(read({"model.encoder=rbf"}).data.realisation, Realisation::kPerSequence);
+  for (const auto* encoder : {"model.encoder=decay", "model.encoder=lstm", "model.encoder=attention"}) {
+    EXPECT_EQ(read({encoder}).data.realisation, Realisation::kPooled) << encoder;
+    EXPECT_EQ(read({encoder, "data.realisation=per-sequence"}).data.realisation, Realisation::kPerSequence) << encoder;
+  }
   EXPECT_EQ(read({"data.realisation=pooled"}).data.realisation, Realisation::kPooled);
   EXPECT_EQ(read({"data.protocol=population", "data.test=b.csv"}).data.realisation, Realisation::kPooled);
   EXPECT_EQ(read({}).federation.participants, 10);
