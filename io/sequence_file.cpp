@@ -308,14 +308,16 @@ void SequenceFileReader::for_each(const SequenceCallback& callback, std::int64_t
 
 SequenceSummary summarise(const std::string& path) {
   SequenceSummary summary;
+  std::optional<SequenceFileReader> file;
   if (is_hdf5(path)) {
-    const SequenceFileReader file(path);
-    summary.time_unit = file.time_unit();
-    summary.names = file.names();
+    file.emplace(path);
+    summary.time_unit = file->time_unit();
+    summary.names = file->names();
     summary.client_sequences.assign(summary.names.clients.size(), 0);
     summary.client_events.assign(summary.names.clients.size(), 0);
   }
-  read_sequences(path, [&](SequenceRecord& record) {
+  const auto add = [&](SequenceRecord& record) {
+    if (file) summary.windows.add(record.times, file->windows(summary.sequences));
     const std::int64_t length = static_cast<std::int64_t>(record.times.size());
     summary.shortest = summary.sequences == 0 ? length : std::min(summary.shortest, length);
     summary.longest = std::max(summary.longest, length);
@@ -331,12 +333,17 @@ SequenceSummary summarise(const std::string& path) {
       summary.first_time = summary.events == 0 ? time : std::min(summary.first_time, time);
       summary.last_time = summary.events == 0 ? time : std::max(summary.last_time, time);
       ++summary.events;
+      if (i > 0) ++summary.gaps;
       if (i > 0 && time == record.times[i - 1]) ++summary.ties;
       const std::size_t type = static_cast<std::size_t>(record.types[i]);
       if (type >= summary.type_counts.size()) summary.type_counts.resize(type + 1, 0);
       ++summary.type_counts[type];
     }
-  });
+  };
+  if (file)
+    file->for_each(add);
+  else
+    read_sequences(path, add);
   summary.types = static_cast<std::int64_t>(summary.type_counts.size());
   summary.mean_length = static_cast<double>(summary.events) / static_cast<double>(summary.sequences);
   return summary;

@@ -10,6 +10,7 @@
 
 #include "io/event_reader.hpp"
 #include "io/sealed_file.hpp"
+#include "io/window_counts.hpp"
 
 namespace fedpp::io {
 
@@ -118,6 +119,8 @@ struct SequenceSummary {
   std::string time_unit;
   SequenceNames names;
   std::vector<std::int64_t> client_sequences, client_events;  ///< [names.clients]
+  WindowCounts windows;
+  std::int64_t gaps = 0;  ///< between neighbours of a sequence
 };
 
 /// One pass over a file of any format that read_sequences takes.

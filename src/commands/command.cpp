@@ -1,5 +1,8 @@
 #include "commands/command.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace fedpp::commands {
 
 void add_set_option(CLI::App& command, std::vector<std::string>& overrides) {
@@ -18,7 +21,8 @@ void add_state_option(CLI::App& command, federation::KeptState& state, const std
       .add_option_function<std::string>(
           "--state", [&state](const std::string& word) { state = *config::from_word<federation::KeptState>(word); },
           help)
-      ->check(CLI::IsMember(std::vector<std::string>(allowed.begin(), allowed.end())))
+      ->type_name(fmt::format("{}", fmt::join(allowed, "|")))
+      ->check(CLI::IsMember(std::vector<std::string>(allowed.begin(), allowed.end())).description(""))
       ->default_str(std::string(config::word(state)));
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "commands/checkpoint.hpp"
 #include "commands/compare.hpp"
 #include "commands/evaluate.hpp"
+#include "commands/help_format.hpp"
 #include "commands/import.hpp"
 #include "commands/info.hpp"
 #include "commands/predict.hpp"
@@ -28,7 +30,7 @@ namespace {
 constexpr const char* kAbout =
     "fedpp - federated Bayesian point processes on HPC machines.\n"
     "Clients with event sequences of their own train neural sigmoidal Gaussian Cox processes together; they\n"
-    "exchange distributions of weights. Start it under mpirun or srun to use several ranks.";
+    "exchange distributions of weights. Start it under mpirun or srun to use several ranks.\n";
 
 constexpr const char* kProgramExamples =
     "Examples:\n"
@@ -66,7 +68,8 @@ Action read_command_line(int argc, char** argv) {
   app.footer(kProgramExamples);
   app.require_subcommand(1);
   app.set_version_flag("--version", version_text, "Print version, git revision and the libraries built with");
-  app.get_formatter()->column_width(34);
+  app.formatter(std::make_shared<HelpFormat>());
+  app.get_help_ptr()->description("Print this help");
 
   Action chosen;
   add_train(app, chosen);

@@ -34,6 +34,7 @@ struct ImportOptions {
   std::string cut_events;
   std::string time_unit, time_origin, like;
   std::string out;
+  std::string unix_time;
 };
 
 constexpr const char* kImportExamples =
@@ -125,12 +126,14 @@ int import_pieces(const ImportOptions& options) {
 
 int import_columns(const ImportOptions& options) {
   if (!options.cut_events.empty())
-    throw UserError(fmt::format("--cut-events {} with --columns: import the table first, then cut the file made of it",
-                                options.cut_events));
+    throw UserError(fmt::format(
+        "--cut-events {} with --columns, --like or --unix-time: import the table first, then cut the file made of it",
+        options.cut_events));
   TableImport table;
   table.files = options.files;
   table.columns = parse_columns(options.columns);
   table.axis.unit = options.time_unit;
+  table.axis.unix_unit = options.unix_time;
   table.windows = options.windows;
   table.out = options.out;
   if (options.like.empty()) {
@@ -151,6 +154,17 @@ std::string default_unit(const std::vector<std::string>& files) {
   return "file unit";
 }
 
+/// Of the table given, else those that HDF5 files hold.
+std::vector<io::SequenceWindows> windows_of(const ImportOptions& options) {
+  if (!options.windows.empty()) return io::read_windows(options.windows);
+  std::vector<io::SequenceWindows> all;
+  for (const std::string& file : options.files) {
+    if (!io::is_hdf5(file)) continue;
+    for (io::SequenceWindows& entry : io::read_windows(file)) all.push_back(std::move(entry));
+  }
+  return all;
+}
+
 void refuse_files_named_twice(const std::vector<std::string>& files) {
   std::error_code unknown;
   for (std::size_t i = 0; i < files.size(); ++i)
@@ -164,15 +178,13 @@ int import(ImportOptions options) {
   io::check_writable(options.out, options.files);
   refuse_files_named_twice(options.files);
   if (options.time_unit.empty()) options.time_unit = default_unit(options.files);
-  if (!options.columns.empty() || !options.like.empty()) return import_columns(options);
+  if (!options.columns.empty() || !options.like.empty() || !options.unix_time.empty()) return import_columns(options);
   if (!options.cut_events.empty()) return import_pieces(options);
   std::unordered_map<std::int64_t, std::vector<io::Window>> windows;  // of sequences not yet met
-  if (!options.windows.empty()) {
-    for (io::SequenceWindows& entry : io::read_windows(options.windows)) windows[entry.id] = std::move(entry.windows);
-  }
+  for (io::SequenceWindows& entry : windows_of(options)) windows[entry.id] = std::move(entry.windows);
   const io::SequenceNames names = names_of(options);
   io::SequenceFileWriter writer(options.out, options.files, options.time_unit, names);
-  ImportNotes notes;
+  ImportNotes notes(names.time_origin);
   std::unordered_map<std::int64_t, const std::string*> origin;  // of the sequences met
   for (const std::string& file : options.files) {
     io::read_sequences(file, [&](io::SequenceRecord& sequence) {
@@ -201,12 +213,15 @@ int import(ImportOptions options) {
   // A window without events is data: nothing happened there. In the table's order.
   if (!options.windows.empty()) {
     for (const io::SequenceWindows& entry : io::read_windows(options.windows)) {
-      if (windows.count(entry.id)) writer.append({entry.id, {}, {}, 0}, entry.windows);
+      if (!windows.count(entry.id)) continue;
+      writer.append({entry.id, {}, {}, 0}, entry.windows);
+      notes.add_empty(entry.windows);
     }
   }
   writer.close();
-  fmt::print("{}: {}, {}{}\n{}", options.out, config::counted(writer.sequences(), "sequence"),
-             config::counted(writer.events(), "event"), notes.outside(), notes.lines());
+  fmt::print("{}: {}, {}{}\n{}{}", options.out, config::counted(writer.sequences(), "sequence"),
+             config::counted(writer.events(), "event"), notes.outside(),
+             notes.windows(writer.sequences(), options.time_unit), notes.lines());
   return kSuccess;
 }
 
@@ -255,6 +270,11 @@ void add_import(CLI::App& app, Action& chosen) {
               "first)")
           ->type_name("DATE")
           ->check(not_empty);
+  command
+      ->add_option("--unix-time", options->unix_time,
+                   "Times of a CSV table are dates as numbers, Unix time in this unit (UTC): read as dates are")
+      ->type_name("s|ms|us|ns")
+      ->check(CLI::IsMember({"s", "ms", "us", "ns"}).description(""));
   command
       ->add_option("--like", options->like,
                    "HDF5 file that the one to be made goes with: words of types get its numbers, times its unit and "

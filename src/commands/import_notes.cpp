@@ -6,18 +6,12 @@
 #include <chrono>
 #include <cmath>
 
-#include "data/intervals.hpp"
+#include "commands/windows_text.hpp"
+#include "config/date.hpp"
+#include "data/unix_time.hpp"
 
 namespace fedpp::commands {
 namespace {
-
-/// How many of the times no window holds.
-std::int64_t count_outside(const std::vector<double>& times, const std::vector<io::Window>& windows) {
-  std::vector<data::Interval> observed;
-  for (const io::Window& window : windows) observed.push_back({window.start, window.end});
-  observed = data::join(std::move(observed));
-  return std::count_if(times.begin(), times.end(), [&](double time) { return !data::holds(observed, time); });
-}
 
 /// Whether a number is a date of a century or two, as 20190301 is.
 bool is_compact_date(double time) {
@@ -33,21 +27,47 @@ bool is_compact_date(double time) {
 void ImportNotes::add(const std::string& where, const io::SequenceRecord& sequence,
                       const std::vector<io::Window>& windows) {
   events_ += static_cast<std::int64_t>(sequence.times.size());
+  if (!sequence.times.empty()) {
+    first_time_ = std::min(first_time_, sequence.times.front());
+    last_time_ = std::max(last_time_, sequence.times.back());
+  }
+  gaps_.add(sequence.times);
   compact_dates_ += std::count_if(sequence.times.begin(), sequence.times.end(), is_compact_date);
-  if (!windows.empty())
-    outside_ += count_outside(sequence.times, windows);
-  else if (io::is_timeless(sequence) && timeless_++ == 0)
-    first_timeless_ = where;
+  windows_.add(sequence.times, windows);
+  if (windows.empty() && io::is_timeless(sequence) && timeless_++ == 0) first_timeless_ = where;
   const std::int64_t repeated = io::repeated_events(sequence);
   if (repeated > 0 && repeated_ == 0) first_repeated_ = where;
   repeated_ += repeated;
 }
 
 std::string ImportNotes::outside() const {
-  return outside_ > 0 ? fmt::format("; {} of them outside the windows, which training leaves out", outside_) : "";
+  return windows_.outside > 0
+             ? fmt::format("; {} of them outside the windows, which training leaves out", windows_.outside)
+             : "";
 }
 
-std::string ImportNotes::lines() const { return timeless() + repeated() + compact_dates(); }
+std::string ImportNotes::windows(std::int64_t sequences, const std::string& time_unit) const {
+  return windows_.sequences > 0 ? fmt::format("windows: {}\n", windows_text(windows_, sequences, time_unit)) : "";
+}
+
+std::string ImportNotes::lines() const { return timeless() + repeated() + ties() + compact_dates() + unix_times(); }
+
+std::string ImportNotes::ties() const {
+  const std::string doubt = gaps_.doubt();
+  return doubt.empty() ? "" : doubt + "\n";
+}
+
+std::string ImportNotes::dates(const std::string& time_unit) const {
+  const std::string first = config::date_at(time_origin_, time_unit, first_time_),
+                    last = config::date_at(time_origin_, time_unit, last_time_);
+  return first.empty() || last.empty() ? "" : fmt::format("from {} to {}\n", first, last);
+}
+
+std::string ImportNotes::unix_times() const {
+  if (time_origin_ == "1970-01-01") return "";  // it was said
+  const std::string doubt = data::doubt_about_numbers(first_time_, last_time_);
+  return doubt.empty() ? "" : doubt + "\n";
+}
 
 std::string ImportNotes::compact_dates() const {
   if (events_ < 2 || compact_dates_ < events_) return "";

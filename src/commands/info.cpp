@@ -8,12 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "commands/windows_text.hpp"
 #include "config/counted.hpp"
 #include "config/data_files.hpp"
+#include "config/date.hpp"
 #include "config/read.hpp"
 #include "data/dataset.hpp"
 #include "data/seen_types.hpp"
 #include "data/summary.hpp"
+#include "data/ties.hpp"
+#include "data/unix_time.hpp"
 #include "io/sequence_file.hpp"
 #include "io/suffix.hpp"
 
@@ -53,7 +57,19 @@ void print_events(const std::string& file) {
   fmt::print("  events          {}\n", summary.events);
   fmt::print("  lengths         {} to {}, mean {:.1f}\n", summary.shortest, summary.longest, summary.mean_length);
   fmt::print("  times           {} to {}{}\n", summary.first_time, summary.last_time, axis_of(summary));
-  fmt::print("  equal times     {} of the gaps between neighbours\n", summary.ties);
+  if (const auto first = config::date_at(names.time_origin, summary.time_unit, summary.first_time),
+      last = config::date_at(names.time_origin, summary.time_unit, summary.last_time);
+      !first.empty() && !last.empty())
+    fmt::print("                  {} to {}\n", first, last);
+  else if (const auto doubt = data::doubt_about_numbers(summary.first_time, summary.last_time); !doubt.empty())
+    fmt::print("                  {}\n", doubt);
+  if (summary.windows.sequences > 0)
+    fmt::print("  windows         {}\n", windows_text(summary.windows, summary.sequences, summary.time_unit));
+  if (summary.windows.outside > 0)
+    fmt::print("  outside them    {}, which training leaves out\n", config::counted(summary.windows.outside, "event"));
+  const data::Gaps gaps{summary.gaps, summary.ties};
+  fmt::print("  equal times     {} of {} gaps between neighbours\n", gaps.zero, gaps.all);
+  if (const auto doubt = gaps.doubt(); !doubt.empty()) fmt::print("                  {}\n", doubt);
   if (summary.repeated > 0)
     fmt::print("  repeated        {} with the time and type of an earlier one of their sequence\n",
                config::counted(summary.repeated, "event"));

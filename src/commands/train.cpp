@@ -80,7 +80,7 @@ void add_train(CLI::App& app, Action& chosen) {
       ->check(not_empty);
   CLI::Option* resume =
       command->add_flag("--resume", options->resume, "Go on from the newest checkpoint in the folder for results");
-  command->add_option("--checkpoint", options->checkpoint, "With --resume: go on from this checkpoint instead")
+  command->add_option("--checkpoint", options->checkpoint, "Go on from this checkpoint instead")
       ->type_name("FILE")
       ->check(not_empty)
       ->needs(resume);

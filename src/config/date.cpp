@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace fedpp::config {
 namespace {
 
@@ -117,6 +119,16 @@ std::optional<int> seconds_of(std::string_view unit) {
   for (const Unit& known : kUnits)
     if (known.name == unit) return known.seconds;
   return std::nullopt;
+}
+
+std::string date_at(std::string_view origin, std::string_view unit, double time) {
+  const auto zero = parse_date(origin);
+  const auto seconds = seconds_of(unit);
+  if (!zero || !seconds) return "";
+  const double since = time * *seconds;
+  constexpr double kTenThousandYears = 86400.0 * 366 * 10000;
+  if (!(std::abs(since) < kTenThousandYears)) return "";
+  return to_text_with_time(zero->second + chrono::seconds(static_cast<std::int64_t>(std::floor(since))));
 }
 
 }  // namespace fedpp::config

@@ -31,4 +31,8 @@ inline constexpr std::string_view kTimeUnits = "s, min, hour, day, week";
 /// Seconds that one of them lasts; nothing for any other.
 std::optional<int> seconds_of(std::string_view unit);
 
+/// The date of a time counted in a unit of these from an origin that parse_date knows, as 2019-03-01T06:30:00, rounded
+/// down; "" outside the years 1 to 9999, and where origin or unit is another.
+std::string date_at(std::string_view origin, std::string_view unit, double time);
+
 }  // namespace fedpp::config

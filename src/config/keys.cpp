@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
+
 namespace fedpp::config {
 namespace {
 
@@ -58,13 +60,19 @@ std::string words_text(const ChosenWord& chosen) {
   return fmt::format("{}", fmt::join(items, ", "));
 }
 
+/// "above 0", of infinities and NaN "finite and above 0".
+std::string wanted(const Range& range, double x) {
+  if (std::isfinite(x)) return range.text();
+  return range.bounded() ? "finite and " + range.text() : "finite";
+}
 std::string number_fault(const Range& range, double x) {
-  return range.contains(x) ? "" : fmt::format("must be {}", range.text());
+  return range.contains(x) ? "" : fmt::format("must be {}", wanted(range, x));
 }
 template <class T>
 std::string numbers_fault(const Range& range, const std::vector<T>& list) {
-  for (const T x : list) {
-    if (!range.contains(static_cast<double>(x))) return fmt::format("{} is not {}", text(x), range.text());
+  for (const T item : list) {
+    const auto x = static_cast<double>(item);
+    if (!range.contains(x)) return fmt::format("{} is not {}", text(item), wanted(range, x));
   }
   return "";
 }

@@ -11,6 +11,8 @@ bool Range::contains(double x) const {
   return (low_excluded ? x > low : x >= low) && (high_excluded ? x < high : x <= high);
 }
 
+bool Range::bounded() const { return std::isfinite(low) || std::isfinite(high); }
+
 std::string Range::text() const {
   const bool from = std::isfinite(low), to = std::isfinite(high);
   if (from && to) return fmt::format("in {}{}, {}{}", low_excluded ? '(' : '[', low, high, high_excluded ? ')' : ']');

@@ -15,6 +15,8 @@ struct Range {
 
   /// False for NaN, for infinities, and outside.
   bool contains(double x) const;
+  /// Whether it leaves out any finite number.
+  bool bounded() const;
   /// "at least 1", "above 0", "in (0, 1]", "any number".
   std::string text() const;
 };

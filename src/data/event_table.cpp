@@ -52,7 +52,7 @@ class EventTableReader {
  public:
   EventTableReader(const std::vector<std::string>& files, const EventColumns& columns, const TimeAxis& axis,
                    const std::vector<std::string>& known_types)
-      : files_(files), columns_(columns), axis_(axis) {
+      : files_(files), columns_(columns), axis_(axis), times_(axis.unix_unit) {
     for (const std::string& word : known_types) types_.place(word);
   }
 
@@ -112,7 +112,8 @@ void EventTableReader::read_events(std::size_t file) {
   const std::string& path = files_[file];
   if (io::is_hdf5(path) || io::has_suffix(path, ".json") || io::has_suffix(path, ".jsonl") ||
       io::has_suffix(path, ".json.gz") || io::has_suffix(path, ".jsonl.gz"))
-    throw UserError(fmt::format("{}: --columns names columns of CSV tables; leave it out for other formats", path));
+    throw UserError(
+        fmt::format("{}: --columns, --like and --unix-time read CSV tables; leave them out for other formats", path));
   io::LineReader lines(path);
   Headers required, optional;
   const std::size_t sequence = required.add(columns_.sequence), time = required.add(columns_.time);

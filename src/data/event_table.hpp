@@ -23,6 +23,8 @@ struct EventColumns {
 struct TimeAxis {
   std::string unit;                                ///< of the result; where times are dates one of config::kTimeUnits
   std::optional<std::chrono::sys_seconds> origin;  ///< date of time 0; none: the midnight before the first date
+  std::string
+      unix_unit{};  ///< numbers are Unix time in this unit (unix_time.hpp), which is dates; "": they are numbers
 };
 
 /// The sequences of a table in the order in which they are first met.
@@ -35,7 +37,7 @@ struct EventTable {
 /// Reads CSV tables (plain or gzip), all events into memory. Columns that are not named are passed over. The events of a
 /// sequence are sorted by time, those at equal times as the rows come.
 ///
-/// - Times are all numbers, or all dates as config::parse_date knows them. All dates have a distance from UTC or none.
+/// - Times are all numbers, or all dates as config::parse_date knows them, or all Unix time. All dates have a distance from UTC or none.
 /// - Types (to io::kLargestType) and sequences that are whole numbers throughout stay these numbers. Else they are
 ///   words, numbered from 0 as they are first met, so that rows appended later change no number.
 /// - Clients are numbered from 0 in the order of their names (whole numbers: of their values). With clients a sequence

@@ -1,20 +1,63 @@
 #include "data/summary.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
+#include <string_view>
 
 namespace fedpp::data {
 namespace {
 
-void add_line(std::string& table, const std::string& id, const ClientSummary& s, const std::string& types) {
-  fmt::format_to(std::back_inserter(table),
-                 "{:>7} {:>8}/{:>6}/{:>6} {:>9}/{:>7}/{:>7} {:>9} {:>8} {:>7} {:>8} {:>7}  {}\n", id,
-                 s.sequences[kTrain], s.sequences[kValidation], s.sequences[kTest], s.events[kTrain],
-                 s.events[kValidation], s.events[kTest], s.distinct[kTrain], s.left_out.sequences,
-                 s.left_out.sequence_events, s.left_out.outside, s.left_out.unseen, types);
+/// A column of numbers, under its header and that of the group that it begins or goes on.
+struct Column {
+  std::string_view group, header;
+  std::int64_t (*count)(const ClientSummary&);
+  std::size_t width = 0;
+};
+
+using S = ClientSummary;
+const Column kColumns[] = {{"sequences", "train", [](const S& s) { return s.sequences[kTrain]; }},
+                           {"sequences", "valid", [](const S& s) { return s.sequences[kValidation]; }},
+                           {"sequences", "test", [](const S& s) { return s.sequences[kTest]; }},
+                           {"events", "train", [](const S& s) { return s.events[kTrain]; }},
+                           {"events", "valid", [](const S& s) { return s.events[kValidation]; }},
+                           {"events", "test", [](const S& s) { return s.events[kTest]; }},
+                           {"train", "times", [](const S& s) { return s.distinct[kTrain]; }}};
+// Only where there are any.
+const Column kLeftOut[] = {{"left out", "sequences", [](const S& s) { return s.left_out.sequences; }},
+                           {"left out", "events", [](const S& s) { return s.left_out.sequence_events; }},
+                           {"left out", "outside", [](const S& s) { return s.left_out.outside; }},
+                           {"left out", "unseen", [](const S& s) { return s.left_out.unseen; }}};
+
+constexpr const char* kWhyLeftOut =
+    "left out: sequences of fewer than five training events, or in which no time passes, and their events;\n"
+    "events outside the windows; events of types that the client does not see\n";
+
+/// "-- events --" over the columns of each group.
+std::string group_line(const std::vector<Column>& columns, std::size_t first_width) {
+  std::string line(first_width, ' ');
+  for (std::size_t i = 0; i < columns.size();) {
+    const std::string_view group = columns[i].group;
+    std::size_t width = columns[i++].width;
+    for (; i < columns.size() && columns[i].group == group; ++i) width += 2 + columns[i].width;
+    const bool framed = group.size() + 4 <= width;
+    line +=
+        framed ? fmt::format("  {:-^{}}", fmt::format(" {} ", group), width) : fmt::format("  {:>{}}", group, width);
+  }
+  return line + "\n";
+}
+
+/// "0-3,7".
+std::string ranges(const std::vector<int>& types) {
+  std::string text;
+  for (std::size_t first = 0, last; first < types.size(); first = last + 1) {
+    for (last = first; last + 1 < types.size() && types[last + 1] == types[last] + 1;) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", types[first]);
+    if (last > first) text += fmt::format("{}{}", last > first + 1 ? "-" : ",", types[last]);
+  }
+  return text;
 }
 
 }  // namespace
@@ -38,9 +81,6 @@ ClientSummary summarise(const ClientData& client) {
 }
 
 std::string summary_table(const std::vector<ClientSummary>& summaries, const std::vector<std::string>& names) {
-  std::string table = fmt::format("{:>7} {:>8}/{:>6}/{:>6} {:>9}/{:>7}/{:>7} {:>9} {:>8} {:>7} {:>8} {:>7}  {}\n",
-                                  "client", "seq.train", "valid", "test", "ev.train", "valid", "test", "distinct",
-                                  "left out", "events", "outside", "unseen", names.empty() ? "types" : "types  name");
   ClientSummary total;
   for (const ClientSummary& s : summaries) {
     for (int split = 0; split < 3; ++split) {
@@ -49,12 +89,28 @@ std::string summary_table(const std::vector<ClientSummary>& summaries, const std
       total.distinct[split] += s.distinct[split];
     }
     total.left_out += s.left_out;
-    add_line(table, std::to_string(s.id), s,
-             fmt::format("{}{}", fmt::join(s.types, ","),
-                         names.empty() ? "" : "  " + names[static_cast<std::size_t>(s.id)]));
   }
-  add_line(table, "all", total, "");
-  return table;
+  std::vector<Column> columns(std::begin(kColumns), std::end(kColumns));
+  for (const Column& column : kLeftOut)
+    if (column.count(total) > 0) columns.push_back(column);
+  for (Column& column : columns)  // the total is the longest number
+    column.width = std::max(column.header.size(), std::to_string(column.count(total)).size());
+  columns.back().width = std::max(columns.back().width, columns.back().group.size());  // it may be alone in its group
+
+  const std::string first = "client";
+  std::string table = group_line(columns, first.size()) + first;
+  for (const Column& column : columns) table += fmt::format("  {:>{}}", column.header, column.width);
+  table += names.empty() ? "  types\n" : "  types  name\n";
+  const auto add_line = [&](const std::string& client, const ClientSummary& s, const std::string& rest) {
+    table += fmt::format("{:>{}}", client, first.size());
+    for (const Column& column : columns) table += fmt::format("  {:>{}}", column.count(s), column.width);
+    table += rest + "\n";
+  };
+  for (const ClientSummary& s : summaries)
+    add_line(std::to_string(s.id), s,
+             "  " + ranges(s.types) + (names.empty() ? "" : "  " + names[static_cast<std::size_t>(s.id)]));
+  add_line("all", total, "");
+  return table + (total.left_out != LeftOut{} ? kWhyLeftOut : "");
 }
 
 std::string unused_clients(const Plan& plan) {

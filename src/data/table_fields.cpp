@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "config/date.hpp"
+#include "data/unix_time.hpp"
 #include "io/utf8.hpp"
 
 namespace fedpp::data {
@@ -32,6 +33,7 @@ std::string_view word_of(const io::CsvTable& table, std::size_t column, const st
 
 Moment TimeReader::read(const io::CsvTable& table, std::size_t column, const std::string& header) {
   const std::string_view text = word_of(table, column, header);
+  if (!unix_unit_.empty()) return read_unix(table, header, text);
   const auto refuse = [&](const char* why) { throw table.error(fmt::format("{} '{}' {}", header, text, why)); };
   const auto date = config::parse_date(text);
   const auto number = date ? std::nullopt : number_of(text);
@@ -50,6 +52,23 @@ Moment TimeReader::read(const io::CsvTable& table, std::size_t column, const std
                     : "has a distance from UTC, and the times before have none; give it to all, or to none");
   first_ = std::min(first_, date->second);
   return {date->second.time_since_epoch().count(), 1e-9 * date->nanoseconds};
+}
+
+Moment TimeReader::read_unix(const io::CsvTable& table, const std::string& header, std::string_view text) {
+  dates_ = true;
+  const auto number = number_of(text);
+  if (!number || !std::isfinite(*number))
+    throw table.error(fmt::format(
+        "{} '{}' is no number, as Unix time is; repair or take out the row, or leave out --unix-time", header, text));
+  const double ticks = *ticks_per_second(unix_unit_), second = std::floor(*number / ticks);
+  if (config::date_at("1970-01-01", "s", second).empty())
+    throw table.error(fmt::format(
+        "{} '{}' as Unix time in {} is outside the years 1 to 9999; name the unit that it counts, one of {}, "
+        "with --unix-time",
+        header, text, unix_unit_, kUnixUnits));
+  const auto seconds = static_cast<std::int64_t>(second);
+  first_ = std::min(first_, std::chrono::sys_seconds(std::chrono::seconds(seconds)));
+  return {seconds, (*number - second * ticks) / ticks};
 }
 
 }  // namespace fedpp::data

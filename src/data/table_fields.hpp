@@ -23,6 +23,9 @@ struct Moment {
 /// Reads times that are all numbers or all dates: the first one decides.
 class TimeReader {
  public:
+  /// `unix_unit`: numbers are dates, Unix time in this unit (unix_time.hpp); "": they are numbers.
+  explicit TimeReader(const std::string& unix_unit = "") : unix_unit_(unix_unit) {}
+
   Moment read(const io::CsvTable& table, std::size_t column, const std::string& header);
 
   bool dates() const { return dates_.value_or(false); }
@@ -30,6 +33,9 @@ class TimeReader {
   std::chrono::sys_seconds first_midnight() const { return std::chrono::floor<std::chrono::days>(first_); }
 
  private:
+  Moment read_unix(const io::CsvTable& table, const std::string& header, std::string_view text);
+
+  std::string unix_unit_;
   std::optional<bool> dates_;
   bool offsets_ = false;
   std::chrono::sys_seconds first_ = std::chrono::sys_seconds::max();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 
 #include "config/date.hpp"
 #include "config/error.hpp"
@@ -113,7 +114,7 @@ RunState continue_clients(Session& session, const CheckpointHeader& header, Kept
 
 std::string beyond_window(Session& session) {
   const auto& clock = session.plan().clock;
-  double first = 0, last = 0;
+  double first = std::numeric_limits<double>::infinity(), last = -first;
   for (const auto& client : session.owned())
     for (const auto& sequence : client.data.sequences)
       for (const auto& windows : sequence.windows)
@@ -123,12 +124,23 @@ std::string beyond_window(Session& session) {
         }
   first = session.world().min(first, "extents") / clock.window;
   last = session.world().max(last, "extents") / clock.window;
-  constexpr double kRounding = 1e-9;
+  constexpr double kRounding = 1e-9, kLong = 10;
   if (first >= -kRounding && last <= 1 + kRounding) return "";
-  return fmt::format(
+  std::string text = fmt::format(
       "The data reach from {:.3g} to {:.3g} of the window that the weights were trained on: outside 0 to 1 the encoder "
       "extrapolates",
       first, last);
+  // Nothing learned reaches there, or hardly anything: most often because the times mean something else.
+  const bool apart = !clock.elapsed && (last < kRounding || first > 1 - kRounding), longer = last - first > kLong;
+  if (!apart && !longer) return text;
+  const double length = clock.window / clock.scale;
+  const double zero = session.plan().origin + (clock.elapsed ? 0 : clock.origin);
+  return text +
+         fmt::format(
+             ". WARNING: the data ({:.10g} to {:.10g} {}) {} that window ({:.10g} to {:.10g}): are their times in "
+             "another unit, or from another origin? 'fedpp import TABLE --like OLD.h5' counts them as before",
+             zero + first * length, zero + last * length, session.config().data.time_unit,
+             apart ? "have no time in common with" : "are much longer than", zero, zero + length);
 }
 
 }  // namespace fedpp::federation

@@ -8,6 +8,7 @@
 #include "config/version.hpp"
 #include "data/seen_types.hpp"
 #include "data/summary.hpp"
+#include "data/ties.hpp"
 #include "gpu/dense.hpp"
 #include "gpu/runtime.hpp"
 #include "gpu/vendor_blas.hpp"
@@ -36,15 +37,19 @@ int most_rows(const config::Model& model) {
 std::string describe(Session& session) {
   auto& world = session.world();
   std::int64_t sequences = 0, events = 0, columns = 0;
+  data::Gaps gaps;
   for (const auto& client : session.owned()) {
     const auto summary = data::summarise(client.data);
     for (int split = 0; split < 3; ++split) events += summary.events[split];
     sequences += static_cast<std::int64_t>(client.data.sequences.size());
+    const auto own = data::gaps_of(client.data);
+    gaps = {gaps.all + own.all, gaps.zero + own.zero};
     for (const auto& r : client.model.training) columns += static_cast<std::int64_t>(r.events.size() + r.nodes.size());
   }
   sequences = world.allreduce(sequences, mpi::Op::sum, "metrics");
   events = world.allreduce(events, mpi::Op::sum, "metrics");
   columns = world.allreduce(columns, mpi::Op::sum, "metrics");
+  gaps = {world.allreduce(gaps.all, mpi::Op::sum, "metrics"), world.allreduce(gaps.zero, mpi::Op::sum, "metrics")};
   const auto& c = session.config();
   const auto barycentre = c.aggregation.divergence;
   std::string text = fmt::format(
@@ -74,6 +79,7 @@ std::string describe(Session& session) {
                    c.data.drop ? "before data.drop_before or outside the windows" : "outside the windows");
   if (const auto unseen = data::to_text(data::unseen_types(session.plan())); !unseen.empty()) text += "\n" + unseen;
   if (const auto unused = data::unused_clients(session.plan()); !unused.empty()) text += "\n" + unused;
+  if (const auto doubt = gaps.doubt(); config::reads_history(c.model) && !doubt.empty()) text += "\n" + doubt;
   if (scores_training_data(c.data)) text += "\ndata.test names training files: the scores are not of held-out events";
   return text;
 }

@@ -66,15 +66,6 @@ double end_of(const data::ClientSequence& sequence) {
   return end;
 }
 
-/// The date of a time of the file, as 2019-03-01T06:30:00, rounded down; "" outside the years 1 to 9999.
-std::string date_of(const config::Data& data, double time) {
-  const double since = time * *config::seconds_of(data.time_unit);
-  constexpr double kTenThousandYears = 86400.0 * 366 * 10000;
-  if (!(std::abs(since) < kTenThousandYears)) return "";
-  return config::to_text_with_time(config::parse_date(data.time_origin)->second +
-                                   std::chrono::seconds(static_cast<std::int64_t>(std::floor(since))));
-}
-
 /// Of a sequence's futures: their number, mean and quantiles of their numbers of events, the share without any.
 std::string summary_of(std::vector<std::size_t> counts) {
   std::sort(counts.begin(), counts.end());
@@ -107,7 +98,8 @@ Rows rows_of(const Session& session, const OwnedClient& client, const model::Pri
       for (const double q : kQuantiles)
         rows.next_events += fmt::format(",{}", in_file(s, ends[s].from + next[s].quantile(q)));
       if (const auto& data = session.config().data; !data.time_origin.empty())
-        rows.next_events += "," + date_of(data, in_file(s, ends[s].from + next[s].expectation()));
+        rows.next_events +=
+            "," + config::date_at(data.time_origin, data.time_unit, in_file(s, ends[s].from + next[s].expectation()));
       rows.next_events += '\n';
     }
   }

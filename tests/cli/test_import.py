@@ -44,7 +44,22 @@ class Import(Case):
     def test_windows_without_events_become_sequences(self):
         self.write("a.csv", EVENTS)
         self.write("w.csv", "sequence,start,end\n0,0,12\n1,0,12\n2,0,5.75\n2,6,12\n7,0,12\n")
-        self.assertIn("4 sequences, 36 events", self.succeeds("import", "a.csv", "--windows", "w.csv", "--out", "a.h5"))
+        said = self.succeeds("import", "a.csv", "--windows", "w.csv", "--out", "a.h5", "--time-unit", "hour")
+        told = "4 sequences observed for 47.75 hour in all, with 1 gap; 1 of them has no event\n"  # 12 + 12 + 11.75 + 12
+        self.assertIn("a.h5: 4 sequences, 36 events\nwindows: " + told, said)
+        self.assertIn("  windows         " + told, self.succeeds("info", "a.h5"))
+        self.assertNotIn("outside", self.succeeds("info", "a.h5"))
+        # An HDF5 file brings its own.
+        self.assertIn(told, self.succeeds("import", "a.h5", "--out", "b.h5"))
+        self.assertEqual(self.succeeds("info", "a.h5").splitlines()[1:], self.succeeds("info", "b.h5").splitlines()[1:])
+        self.assertNotIn("windows", self.succeeds("import", "a.csv", "--out", "c.h5") + self.succeeds("info", "c.h5"))
+
+    def test_events_outside_windows_are_counted(self):
+        self.write("a.csv", EVENTS)  # at 0.5, 1.5, ... 11.5
+        self.write("w.csv", "sequence,start,end\n0,0.5,3.5\n0,3.5,4\n1,2,2.25\n1,5.5,6.5\n2,0,12\n")
+        said = self.succeeds("import", "a.csv", "--windows", "w.csv", "--out", "a.h5")
+        self.assertIn("3 sequences, 36 events; 18 of them outside the windows, which training leaves out\nwindows: 3 sequences observed for 16.75 file unit in all, with 1 gap\n", said)
+        self.assertIn("  outside them    18 events, which training leaves out\n", self.succeeds("info", "a.h5"))
 
     def test_sequences_in_which_no_time_passes_are_told_with_file_and_line(self):
         self.write("still.csv", "sequence,time,type\n0,1,0\n0,2,0\n1,5,0\n1,5,1\n2,5,0\n3,6,0\n3,6,0\n")
@@ -66,6 +81,15 @@ class Import(Case):
         self.assertIn("twice.csv:5: events that repeat", self.succeeds("import", "twice.csv", "--cut-events", "2:4", "--out", "pieces.h5"))
         self.write("once.csv", "sequence,time,type\n0,1,0\n0,1,1\n0,2,1\n1,2,1\n")
         self.assertNotIn("repeat", self.succeeds("import", "once.csv", "--out", "once.h5") + self.succeeds("info", "once.csv"))
+
+    def test_many_events_at_equal_times_are_told(self):
+        for ties, told in [(3, False), (4, True)]:
+            times = [0] * (ties + 1) + list(range(1, 31 - ties))  # thirty gaps
+            self.write("a.csv", "sequence,time\n" + "".join(f"0,{time}\n" for time in times))
+            said = self.succeeds("info", "a.csv", env=NO_START)
+            self.assertIn(f"  equal times     {ties} of 30 gaps between neighbours\n", said)
+            for text in [said, self.succeeds("import", "a.csv", "--out", "a.h5")]:
+                self.assertEqual("13 % of the gaps between neighbours of a sequence are zero" in text, told, text)
 
     def test_bad_data_names_file_and_line_and_leaves_nothing(self):
         for rows, line in [("0,2,0\n0,1,0\n", 3), ("0,1,-1\n", 2), ("0,nan,0\n", 2), ("0,1,0\n1,1,0\n0,2,0\n", 4)]:
@@ -193,7 +217,8 @@ class Info(Case):
         self.write("a.csv", "sequence,time,type\n" + "".join(f"{s},{t},{t % 2}\n" for s in range(4) for t in range(30)))
         self.write("run.toml", '[data]\ntrain = ["a.csv"]\nclients = 2\ntypes_per_client = 1\n[federation]\nparticipants = 0\n')
         lines = self.succeeds("info", "run.toml", env=NO_START).splitlines()
-        self.assertEqual([line.split()[0] for line in lines[2:4]], ["0", "1"])
+        self.assertEqual([line.split()[0] for line in lines[2:6]], ["client", "0", "1", "all"])
+        self.assertLessEqual(max(map(len, lines)), 100)
 
     def test_unknown_format(self):
         self.write("a.xyz", EVENTS)

@@ -42,8 +42,8 @@ class ImportColumns(Case):
         (self.folder / "run.toml").write_text(said[said.index("[data]"):] + "[federation]\nparticipants = 0\n")
         self.succeeds("train", "run.toml", "--validate-only", env=NO_START)
         lines = self.succeeds("info", "run.toml", env=NO_START).splitlines()
-        self.assertEqual([line.split("  ")[-1] for line in lines[2:5]], ["east", "north, old", "west"])
-        self.assertEqual([line.split()[1] for line in lines[2:5]], ["3/"] * 3)
+        self.assertEqual([line.split("  ")[-1] for line in lines[3:6]], ["east", "north, old", "west"])
+        self.assertEqual([line.split()[1] for line in lines[3:6]], ["3"] * 3)
         self.assertIn("3 clients that the data files name are passed over", self.succeeds("info", "run.toml", "--set", "data.partition=homogeneous"))
         self.assertIn("data.clients = 4: with data.partition = \"file\" clients are those of", self.refuses("info", "run.toml", "--set", "data.clients=4"))
         for key, value in [("deal", "false"), ("types_per_client", "2")]:
@@ -52,7 +52,9 @@ class ImportColumns(Case):
     def test_windows_have_the_headers_of_the_events(self):
         (self.folder / "w.csv").write_text("patient,start,end,site\n" + "".join(
             f'p{p},2019-03-01,2019-03-{7 if p else 2:02},{["west", chr(34) + "north, old" + chr(34), "east"][p % 3]}\n' for p in range(9)))
-        self.assertIn("9 sequences, 180 events; 17 of them outside the windows", self.imported("--windows", "w.csv"))
+        said = self.imported("--windows", "w.csv")
+        self.assertIn("9 sequences, 180 events; 17 of them outside the windows", said)
+        self.assertIn("windows: 9 sequences observed for 1176 hour in all, with no gaps\n", said)
 
     def test_pieces_keep_clients_names_and_unit(self):
         self.imported()
@@ -84,6 +86,34 @@ class ImportColumns(Case):
             self.write("a.csv", "sequence,time\n" + "".join(f"0,{day}\n" for day in days))
             for columns in [[], ["--columns", "sequence=sequence,time=time"]]:
                 self.assertEqual(remark in self.succeeds("import", "a.csv", *columns, "--out", "a.h5"), said)
+
+    def test_unix_time_that_was_read_as_numbers_is_told(self):
+        for times, unit in [([1551400000, 1551500000.5], "s"), ([1551400000123, 1551500000456], "ms"), ([1551400000000000, 1551500000000000], "us"),
+                            ([1551400000, 5e9], None), ([6e8, 1551400000], None), ([20190228, 20190301], None)]:
+            self.write("a.csv", "sequence,time\n" + "".join(f"0,{time}\n" for time in times))
+            told = f"every time looks like Unix time in {unit}, 2019-03-01T00:26:40 to 2019-03-02T04:13:20, and is taken as a plain number: 'fedpp import' with --unix-time {unit} "
+            for command in [["import", "a.csv", "--out", "a.h5"], ["import", "a.csv", "--columns", "time=time", "--out", "a.h5"], ["info", "a.csv"], ["info", "a.h5"]]:
+                said = self.succeeds(*command, env=NO_START)
+                self.assertIn(told, said) if unit else self.assertNotIn("Unix", said)
+
+    def test_unix_time(self):
+        self.write("a.csv", "sequence,time\n0,1551500000123\n0,1551400000000\n")
+        said = self.succeeds("import", "a.csv", "--unix-time", "ms", "--time-unit", "hour", "--out", "a.h5", env=NO_START)
+        self.assertIn("a.h5: 1 sequence, 2 events\nfrom 2019-03-01T00:26:40 to 2019-03-02T04:13:20\n", said)
+        self.assertIn('time_unit = "hour"\ntime_origin = "2019-03-01"\n', said)
+        self.assertIn("unit hour since 2019-03-01\n                  2019-03-01T00:26:40 to 2019-03-02T04:13:20\n", self.succeeds("info", "a.h5"))
+        # Seconds since 1970 are Unix time: nothing to tell.
+        since_1970 = ["--time-unit", "s", "--time-origin", "1970-01-01"]
+        self.assertNotIn("looks", self.succeeds("import", "a.csv", "--unix-time", "ms", *since_1970, "--out", "b.h5"))
+        self.write("a.csv", "sequence,time\n0,1551500000\n0,1551400000\n")
+        self.assertNotIn("looks", self.succeeds("import", "a.csv", "--columns", "time=time", *since_1970, "--out", "b.h5"))
+        self.assertIn("--time-unit with one of s, min", self.refuses("import", "a.csv", "--unix-time", "s", "--out", "c.h5"))
+        self.write("a.csv", "sequence,time\n0,1551500000123\n")
+        self.assertIn("as Unix time in s is outside the years", self.refuses("import", "a.csv", "--unix-time", "s", "--time-unit", "hour", "--out", "c.h5"))
+        self.assertIn("--unix-time", self.refuses("import", "a.csv", "--unix-time", "hour", "--out", "c.h5"))
+        self.write("a.jsonl", '{"time_since_start": [1], "type_event": [0]}\n')
+        self.assertIn("a.jsonl: --columns, --like and --unix-time read CSV tables", self.refuses("import", "a.jsonl", "--unix-time", "s", "--time-unit", "hour", "--out", "c.h5"))
+        self.assertFalse((self.folder / "c.h5").exists())
 
     def test_bad_options_and_tables_leave_nothing(self):
         self.table(self.rows())

@@ -12,6 +12,17 @@ class Help(Case):
             own = self.succeeds(command, "--help", env=NO_START)
             self.assertIn("Example", own)
             self.assertIn(f"fedpp {command}", own)
+            layout = own.partition("\nOptions:\n")[2].partition("\n\n")[0]  # command lines to copy stay whole
+            self.assertLessEqual(max(map(len, layout.splitlines())), 100)
+            self.assertNotRegex(layout, r"TEXT|REQUIRED|Excludes:|Needs:|\.\.\. \.\.\.|=VALUE \.")
+
+    def test_help_says_how_an_option_is_given(self):
+        train = self.succeeds("train", "--help", env=NO_START)
+        self.assertIn("\n  --set SECTION.KEY=VALUE\n                        Override one key", train)
+        self.assertIn("\n  --checkpoint FILE     Go on from this checkpoint instead (only with --resume)\n", train)
+        self.assertIn("\n  --state best|last     The round with the best validation score, or the last one (default: best)\n", self.succeeds("predict", "--help"))
+        self.assertIn("\n  FILE...               CSV with a header", self.succeeds("import", "--help"))
+        self.assertIn("\n  --rate X              Mean rate (default: 1)\n", self.succeeds("simulate", "poisson", "--help"))
 
     def test_version_names_revision_and_libraries(self):
         text = self.succeeds("--version", env=NO_START)

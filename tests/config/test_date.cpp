@@ -88,5 +88,14 @@ TEST(Date, UnitsAreThoseOfTheirNames) {
   EXPECT_FALSE(seconds_of("file unit"));
 }
 
+TEST(Date, TimesAreCountedFromAnOrigin) {
+  EXPECT_EQ(date_at("2019-03-01", "hour", 6.5), "2019-03-01T06:30:00");
+  EXPECT_EQ(date_at("2019-03-01", "s", -0.25), "2019-02-28T23:59:59");
+  for (const double time : {1e9, -1e9, 1e300, std::numeric_limits<double>::quiet_NaN()})
+    EXPECT_EQ(date_at("2019-03-01", "day", time), "") << time;
+  EXPECT_EQ(date_at("", "day", 1), "");
+  EXPECT_EQ(date_at("2019-03-01", "file unit", 1), "");
+}
+
 }  // namespace
 }  // namespace fedpp::config

@@ -27,8 +27,11 @@ INSTANTIATE_TEST_SUITE_P(
     Ranges, RefusedValue,
     testing::Values(
         Refusal{{"model.prior_sd=0"}, "--set model.prior_sd=0: model.prior_sd = 0.0: must be above 0"},
-        Refusal{{"model.prior_sd=nan"}, "model.prior_sd = nan: must be above 0"},
-        Refusal{{"model.window=inf"}, "model.window = inf: must be above 0"},
+        Refusal{{"model.prior_sd=nan"}, "model.prior_sd = nan: must be finite and above 0"},
+        Refusal{{"model.window=inf"}, "model.window = inf: must be finite and above 0"},
+        Refusal{{"data.drop_before=-inf"}, "data.drop_before = -inf: must be finite"},
+        Refusal{{"model.periods=1,inf", "data.clock=calendar"},
+                "model.periods = [1.0, inf]: inf is not finite and above 0"},
         Refusal{{"data.local_fraction=0"}, "data.local_fraction = 0.0: must be in (0, 1]"},
         Refusal{{"data.train_share=0"}, "data.train_share = 0.0: must be in (0, 1)"},
         Refusal{{"data.validation_share=1"}, "data.validation_share = 1.0: must be in (0, 1)"},

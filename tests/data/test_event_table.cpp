@@ -152,6 +152,31 @@ TEST(EventTable, TimesCountFromAnOriginInTheUnit) {
   EXPECT_EQ(read(numbers, {}, {"day", std::nullopt}).names.time_origin, "");
 }
 
+TEST(EventTable, UnixTimeIsDates) {
+  const Folder folder;
+  const auto read_unix = [&](const std::string& rows, const std::string& unit, const std::string& windows = "") {
+    return read(folder.write("a.csv", "sequence,time\n" + rows), {}, {"hour", std::nullopt, unit}, windows);
+  };
+  // 2019-03-01T00:26:40 and half an hour later.
+  for (const auto& [rows, unit] :
+       std::initializer_list<std::pair<const char*, const char*>>{{"0,1551400000\n0,1551401800.0\n", "s"},
+                                                                  {"0,1551400000000\n0,1551401800000\n", "ms"},
+                                                                  {"0,1551400000000000\n0,1551401800000000\n", "us"},
+                                                                  {"0,1.5514e18\n0,1551401800000000000\n", "ns"}}) {
+    const EventTable table = read_unix(rows, unit);
+    EXPECT_EQ(table.names.time_origin, "2019-03-01") << unit;
+    EXPECT_EQ(table.sequences[0].times, (Doubles{1600. / 3600, 3400. / 3600})) << unit;
+  }
+  EXPECT_EQ(read_unix("0,-1\n0,-0.5\n", "s").names.time_origin, "1969-12-31");
+  EXPECT_EQ(read_unix("0,-1500\n", "ms").sequences[0].times, (Doubles{24 - 1.5 / 3600}));
+  const auto windows = folder.write("w.csv", "sequence,start,end\n0,1551396600000,1551403800000\n");
+  EXPECT_EQ(read_unix("0,1551400000000\n", "ms", windows).names.time_origin, "2019-02-28");  // windows count as well
+  EXPECT_USER_ERROR(read_unix("0,1\n0,1551400000123\n", "s"), "a.csv:3: time '1551400000123' as Unix time in s",
+                    "s, ms, us, ns");
+  EXPECT_USER_ERROR(read_unix("0,2019-03-01\n", "s"), "a.csv:2: time '2019-03-01' is no number");
+  EXPECT_USER_ERROR(read_unix("0,inf\n", "s"), "a.csv:2: time 'inf' is no number");
+}
+
 TEST(EventTable, WindowsNameSequencesAsTheEventsDo) {
   const Folder folder;
   const std::string file = folder.write("a.csv", kRows);
@@ -208,7 +233,7 @@ TEST(EventTable, FaultsNameFileLineValueAndRemedy) {
   refuses(head + "p1,2019-03-01,caf\xE9,north\n", "a.csv:2: ", "column 'ward' is not UTF-8");
   refuses("patient,when,ward,site,When\n", "a.csv:1: ", "column 'when' comes twice");
   EXPECT_USER_ERROR(read((folder.path / "none.csv").string()), "none.csv: cannot open");
-  EXPECT_USER_ERROR(read(folder.write("a.jsonl", "{}")), "a.jsonl: --columns names columns of CSV tables");
+  EXPECT_USER_ERROR(read(folder.write("a.jsonl", "{}")), "a.jsonl: --columns, --like and --unix-time read CSV tables");
 }
 
 TEST(Words, NumbersAreKnownByTheirUsualForm) {

@@ -26,6 +26,13 @@ def theta_of(path):
         return file["best_theta_mean"][()].tolist(), file["best_theta_sd"][()].tolist()
 
 
+def moved(text, time):
+    """Event rows with other times."""
+    header, *rows = text.splitlines()
+    cells = [row.split(",") for row in rows]
+    return "\n".join([header] + [f"{s},{time(float(t)):.4f},{k}" for s, t, k in cells]) + "\n"
+
+
 class Adapting(SameBits):
     def start_on(self, ranks, *arguments):
         return self.start(self.on_ranks(ranks, *arguments))
@@ -96,6 +103,18 @@ class NewClients(Adapting):
         self.write("new.csv", data_set(12, seed=77, span=80.0, single_type=True))
         self.check()
         self.refused('data.time_origin = "2019-03-02"', 'were trained with "2019-03-01"', arguments=[*NEW, "--set", "data.time_origin=2019-03-02"])
+
+        self.assertNotIn("WARNING", self.log("ranks1"))  # they overlap
+        self.write("later.csv", moved(data_set(12, seed=77, single_type=True), lambda t: 1000 + t))
+        self.adapt(1, "later", "--set", "data.train=later.csv", "--set", "data.test=later.csv", "--set", "data.clients=2", "--rounds", "1")
+        self.assertRegex(self.log("later"), r"reach from 2\d(\.\d)? to 2\d(\.\d)? of the window .* WARNING: the data \(100\d\.\d* to 10[45]\d\.?\d* hour\) have no time in common "
+                         r"with that window \(\d\.\d* to [45]\d\.?\d*\): are their times in another unit, or from another origin\? 'fedpp import TABLE --like")
+
+    def test_data_in_another_unit(self):
+        self.trained(federation__rounds=2, **PER_SEQUENCE)
+        self.write("new.csv", moved(data_set(8, seed=77), lambda t: 60 * t))
+        self.adapt(1, "minutes", *NEW, "--rounds", "1")
+        self.assertRegex(self.log("minutes"), r"WARNING: the data \(0 to [23]\d{3}\.?\d* file unit\) are much longer than that window \(0 to [45]\d\.?\d*\)")
 
     def test_history_keeps_the_gaps_scale_and_the_types(self):
         self.trained(**HISTORY)

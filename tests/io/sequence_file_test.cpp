@@ -346,6 +346,7 @@ TEST(SequenceSummary, CountsByHand) {
   EXPECT_EQ(summary.first_time, -1);
   EXPECT_EQ(summary.last_time, 7);
   EXPECT_EQ(summary.ties, 3);
+  EXPECT_EQ(summary.gaps, 4);
   EXPECT_EQ(summary.timeless, 1);
   EXPECT_EQ(summary.first_timeless_line, 7);
   EXPECT_EQ(summary.type_counts, (std::vector<std::int64_t>{4, 2, 0, 1}));
