@@ -32,8 +32,8 @@ const Column kLeftOut[] = {{"left out", "sequences", [](const S& s) { return s.l
                            {"left out", "unseen", [](const S& s) { return s.left_out.unseen; }}};
 
 constexpr const char* kWhyLeftOut =
-    "left out: sequences of fewer than five training events, or in which no time passes, and their events;\n"
-    "events outside the windows; events of types that the client does not see\n";
+    "left out: sequences of fewer than five training events, or in which no time passes, and their\n"
+    "events; events outside the windows; events of types that the client does not see\n";
 
 /// "-- events --" over the columns of each group.
 std::string group_line(const std::vector<Column>& columns, std::size_t first_width) {
@@ -95,7 +95,8 @@ std::string summary_table(const std::vector<ClientSummary>& summaries, const std
     if (column.count(total) > 0) columns.push_back(column);
   for (Column& column : columns)  // the total is the longest number
     column.width = std::max(column.header.size(), std::to_string(column.count(total)).size());
-  columns.back().width = std::max(columns.back().width, columns.back().group.size());  // it may be alone in its group
+  if (columns.size() == std::size(kColumns) + 1)  // alone under its group
+    columns.back().width = std::max(columns.back().width, columns.back().group.size());
 
   const std::string first = "client";
   std::string table = group_line(columns, first.size()) + first;

@@ -120,6 +120,7 @@ class NewClients(Adapting):
         self.trained(**HISTORY)
         self.write("new.csv", data_set(8, types=(0, 1), seed=77, span=80.0))  # fewer types than embedded
         self.check()
+        self.assertRegex(self.log("out"), r"\n.*1\d % of the gaps between neighbours of a sequence are zero")
         self.assertEqual(inputs_of(self.newest("ranks1"))["types"], 4)
         self.assertNotEqual(inputs_of(self.newest("out"))["gap_mean"], 0)
         self.write("new.csv", data_set(8, types=(0, 1, 2, 3, 4), seed=77))
@@ -134,6 +135,7 @@ class NewClients(Adapting):
         self.assertEqual(inputs_of(self.newest("again")), inputs_of(self.newest("out")))
         self.assertAlmostEqual(self.headline("out"), self.headline("again"), delta=0.05)
         self.assertNotIn("extrapolates", self.log("again"))
+        self.assertNotIn("of the gaps", self.log("out"))  # an encoder of time alone merges ties
 
     def test_from_a_checkpoint_and_its_last_round(self):
         self.trained(federation__rounds=3, **PER_SEQUENCE)
