@@ -64,7 +64,7 @@ TEST(EventTable, WordsAndDatesBecomeNumbersThatNamesBelongTo) {
 TEST(EventTable, WholeNumbersStayWhatTheyAre) {
   const Folder folder;
   const EventTable table = read(folder.write("a.csv", "Sequence;TIME;type\n40;2.5;3\n7;-1e1;0\n40;1.5;11\n"), {},
-                                {"file unit", std::nullopt});
+                                {"file unit", std::nullopt, ""});
   ASSERT_EQ(table.sequences.size(), 2u);
   EXPECT_EQ(table.sequences[0].id, 40);
   EXPECT_EQ(table.sequences[0].times, (Doubles{1.5, 2.5}));
