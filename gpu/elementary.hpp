@@ -10,9 +10,11 @@
 
 namespace fedpp::gpu {
 
-#if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
 /// e^x for |x| <= 708, relative error below 4e-16; beyond, any number; NaN stays NaN.
-inline double exp_within_bounds(double x) {
+KOKKOS_INLINE_FUNCTION double exp_within_bounds(double x) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  return exp(x);
+#else
   constexpr double log2e = 1.4426950408889634074, ln2_high = 0x1.62e42fefa38p-1, ln2_low = 0x1.ef35793c7673p-45;
   constexpr double shift = 0x1.8p52;  // adding it rounds to an integer in the low bits
   const double shifted = x * log2e + shift;
@@ -30,28 +32,20 @@ inline double exp_within_bounds(double x) {
   // 2^k by the exponent's bits: unsigned, as they overflow where the result is not taken.
   const std::uint64_t bits = (std::bit_cast<std::uint64_t>(shifted) - std::bit_cast<std::uint64_t>(shift) + 1023) << 52;
   return p * std::bit_cast<double>(bits);
-}
 #endif
+}
 
 /// e^x for x <= 0, relative error below 4e-16; below -708 what it is there. NaN stays NaN.
 KOKKOS_INLINE_FUNCTION double fast_exp_down(double x) {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  return exp(x);
-#else
   // Chosen at the end: a clamp of x before would have the compiler carry the bound through all of the above.
   const double result = exp_within_bounds(x);
   return x < -708.0 ? 0x1.7c8ab2288c9abp-1022 : result;  // e^-708
-#endif
 }
 
-/// e^x, relative error below 4e-16; beyond -708 and 708 what it is there. NaN stays NaN.
+/// e^x, relative error below 4e-16; beyond -708 and 708 what it is there, so that it is never infinite. NaN stays NaN.
 KOKKOS_INLINE_FUNCTION double fast_exp(double x) {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  return exp(x);
-#else
   const double result = fast_exp_down(x);               // first: behind the choice it would become a branch
   return x > 708.0 ? 0x1.586f6bf260cf1p+1021 : result;  // e^708
-#endif
 }
 
 /// log(1 + t) for t in [0, 1], relative error below 4e-16: 2 atanh(u), u = t / (2 + t) <= 1/3.
