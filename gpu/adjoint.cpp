@@ -22,6 +22,7 @@
 #include "gpu/encoder.hpp"
 #include "gpu/kernels.hpp"
 #include "gpu/pieces.hpp"
+#include "gpu/scratch.hpp"
 
 namespace fedpp::gpu {
 
@@ -346,6 +347,12 @@ Cost adjoint_cost(const ClientExtent& c, const RealisationExtent& r) {
   const Cost couple{m3, 8 * 2 * m * m};
   const Cost finish = r.shares_inducing ? Cost{} : Cost{3 * m3 + 2 * d * m * m, 8 * (3 * m * m + 2 * d * m)};
   return explain + c.samples * (prepare + tiles + couple + finish);
+}
+
+void add_adjoint_scratch(const Batch& batch, ScratchWanted& wanted) {
+  with_precision(batch, [&]<class Real>() { wanted.launch(batch.tasks, tiles_scratch<Real>(batch)); });
+  wanted.launch(batch.problems, couple_scratch(batch));
+  wanted.launch(batch.factors, finish_scratch(batch));
 }
 
 void embed(const Exec& exec, const Batch& batch, const Fields& fields, EncoderOperator& encoder, bool batch_only) {

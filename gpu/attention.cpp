@@ -8,6 +8,7 @@
 #include "gpu/arrays.hpp"
 #include "gpu/attention_work.hpp"
 #include "gpu/encoders.hpp"
+#include "gpu/scratch.hpp"
 
 namespace fedpp::gpu {
 
@@ -146,6 +147,15 @@ class AttentionFamily : public EncoderFamily {
       total += points * ((3 * h + 3) * layers + 1) + slots * ((2 * h + 2) * (layers - 1) + 4 * h + 1) +
                blocks * encoder.weights();
     return total;
+  }
+
+  void add_scratch(const Encoder& encoder, const Batch& b, bool with_gradient, ScratchWanted& wanted) const override {
+    const Attention a(encoder);
+    const Index blocks = (b.lengths.token / kItems + b.streams) * b.most_samples, pieces = b.piece_tasks;
+    wanted.launch(std::max(blocks, pieces), ForwardScratch::size(a));
+    if (!with_gradient) return;
+    wanted.launch(std::max(blocks, pieces), AdjointScratch::size(a));
+    wanted.launch(blocks, KeysScratch::size(a));
   }
 
   /// Beside the layers' matrices: q'k and v of every (item, earlier token), and in the adjoint of items and of tokens

@@ -1,6 +1,7 @@
 // Polya-Gamma augmentation at the columns, and what follows from its sums: m, nu, ELBO, surrogate (spec 1.3 to 1.6).
 #include "gpu/kernels.hpp"
 #include "gpu/polya_gamma.hpp"
+#include "gpu/scratch.hpp"
 #include "gpu/team.hpp"
 
 namespace fedpp::gpu {
@@ -9,6 +10,10 @@ namespace {
 // Per team: mean of mu [T].
 KOKKOS_INLINE_FUNCTION Index augment_scratch(const Batch& b) { return b.most_tile; }
 }  // namespace
+
+void add_augment_scratch(const Batch& batch, ScratchWanted& wanted) {
+  wanted.launch(batch.tiles, augment_scratch(batch));
+}
 
 void augment(const Exec& exec, const Batch& b, const Fields& f, bool with_bound) {
   Kokkos::parallel_for(

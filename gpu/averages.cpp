@@ -7,6 +7,7 @@
 #include "gpu/arrays.hpp"
 #include "gpu/dense.hpp"
 #include "gpu/kernels.hpp"
+#include "gpu/scratch.hpp"
 
 namespace fedpp::gpu {
 
@@ -204,6 +205,12 @@ void form_averages(const Exec& exec, const Batch& b, const Fields& f, const Aver
           }
         }
       });
+}
+
+void add_average_scratch(const Batch& batch, ScratchWanted& wanted) {
+  wanted.launch(batch.tiles, record_scratch(batch));
+  wanted.launch(batch.realisations, quadratic_scratch(batch));
+  wanted.launch(batch.tiles, accumulate_scratch(batch));
 }
 
 Index average_doubles(const RealisationExtent& r) { return (r.columns + 1) * record_length(r.inducing) + 3; }

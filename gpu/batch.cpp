@@ -39,13 +39,8 @@ class BatchLists {
     for (int i = 0; i < static_cast<int>(realisations.size()); ++i) add_realisation(i);
     begin_clients_until(static_cast<int>(clients.size()));
     find_set_ends();
-  }
-
-  BatchLists(const BatchLists&) = delete;  // it counts into its own batch
-
-  Batch uploaded() && {
-    batch_.clients = static_cast<int>(clients_.size());
-    batch_.realisations = static_cast<int>(realisations_.size());
+    batch_.clients = static_cast<int>(clients.size());
+    batch_.realisations = static_cast<int>(realisations.size());
     batch_.problems = size(problem_realisation_);
     batch_.factors = size(factor_problem_);
     batch_.tiles = size(tile_realisation_);
@@ -53,6 +48,13 @@ class BatchLists {
     batch_.pieces = size(piece_realisation_);
     batch_.piece_tasks = size(piece_of_task_);
     batch_.streams = size(stream_tokens_);
+  }
+
+  BatchLists(const BatchLists&) = delete;  // it counts into its own batch
+
+  const Batch& sizes() const { return batch_; }
+
+  Batch uploaded() && {
     ArraySet<Encoder> of_clients;
     of_clients.upload("encoder", batch_.encoder, encoders_);
     of_clients.make("encoders");
@@ -303,6 +305,10 @@ class BatchLists {
 
 Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<RealisationExtent>& realisations) {
   return BatchLists(clients, realisations).uploaded();
+}
+
+Batch batch_sizes(const std::vector<ClientExtent>& clients, const std::vector<RealisationExtent>& realisations) {
+  return BatchLists(clients, realisations).sizes();
 }
 
 bool chunk_takes_more(double bytes, double thread_bytes) {

@@ -131,6 +131,9 @@ int tile_columns();
 /// Lays a batch out. Realisations must be ordered by client.
 Batch make_batch(const std::vector<ClientExtent>& clients, const std::vector<RealisationExtent>& realisations);
 
+/// Its sizes alone, without arrays and without a device.
+Batch batch_sizes(const std::vector<ClientExtent>& clients, const std::vector<RealisationExtent>& realisations);
+
 /// Bytes of k, V, h and dJ/dh of a realisation with n columns, by which chunks are cut.
 inline double chunk_bytes(int samples, int columns, int inducing, int dimension) {
   return 16.0 * samples * columns * (inducing + dimension);

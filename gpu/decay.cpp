@@ -11,6 +11,7 @@
 #include "gpu/elementary.hpp"
 #include "gpu/encoders.hpp"
 #include "gpu/pieces.hpp"
+#include "gpu/scratch.hpp"
 
 namespace fedpp::gpu {
 
@@ -217,6 +218,10 @@ class DecayFamily : public EncoderFamily {
 
   Index workspace(const Encoder&, Index tokens, Index streams, Index, Index, bool) const override {
     return (tokens + streams) * kSlotDoubles + streams;
+  }
+
+  void add_scratch(const Encoder&, const Batch& b, bool with_gradient, ScratchWanted& wanted) const override {
+    wanted.launch(b.piece_tasks, with_gradient ? adjoint_scratch(b) : forward_scratch(b));
   }
 };
 

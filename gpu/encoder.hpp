@@ -16,6 +16,7 @@ namespace fedpp::gpu {
 
 struct Batch;
 struct Fields;
+struct ScratchWanted;
 
 enum class EncoderKind : int { kRbf, kDeepKernel, kLstm, kAttention, kDecay };
 
@@ -92,6 +93,9 @@ class EncoderFamily {
   virtual Index client_workspace(const Encoder& /*encoder*/, Index /*streams*/, bool /*with_gradient*/) const {
     return 0;
   }
+  /// What the launches of an operator want of scratch (gpu/scratch.hpp).
+  virtual void add_scratch(const Encoder& encoder, const Batch& batch, bool with_gradient,
+                           ScratchWanted& wanted) const = 0;
   /// Operations of embed() and of adjoint() for one sample of a realisation, counted as in gpu/cost.hpp. What stands
   /// here holds where every token and every point goes through all weights once.
   struct Operations {

@@ -2,6 +2,7 @@
 
 #include "gpu/arrays.hpp"
 #include "gpu/elementary.hpp"
+#include "gpu/scratch.hpp"
 #include "gpu/team.hpp"
 
 namespace fedpp::gpu {
@@ -52,6 +53,10 @@ KOKKOS_INLINE_FUNCTION Index expectation_scratch(const Batch& b) {
 }
 
 }  // namespace
+
+void add_expectation_scratch(const Batch& batch, ScratchWanted& wanted) {
+  wanted.launch(batch.tiles, expectation_scratch(batch));
+}
 
 void expected_intensity(const Exec& exec, const Array<double>& mean, const Array<double>& variance,
                         const Array<double>& rate, const Array<double>& log_intensity, const Array<double>& intensity) {

@@ -3,6 +3,7 @@
 #include "gpu/kernel_matrix.hpp"
 #include "gpu/kernels.hpp"
 #include "gpu/pieces.hpp"
+#include "gpu/scratch.hpp"
 
 namespace fedpp::gpu {
 
@@ -70,6 +71,10 @@ Cost factorise_cost(const ClientExtent& c, const RealisationExtent& r) {
   if (r.shares_inducing) return {};
   const double m = r.inducing, d = c.encoder.dimension;
   return c.samples * Cost{d * m * m + 2 * m * m * m / 3, 8 * (d * m + 2 * m * m)};
+}
+
+void add_factorise_scratch(const Batch& batch, ScratchWanted& wanted) {
+  wanted.launch(batch.factors, kernel_scratch(batch));
 }
 
 void factorise(const Exec& exec, const Batch& batch, const Fields& fields, double jitter_limit, bool batch_only) {

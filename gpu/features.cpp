@@ -2,6 +2,7 @@
 #include "gpu/cost.hpp"
 #include "gpu/kernel_matrix.hpp"
 #include "gpu/kernels.hpp"
+#include "gpu/scratch.hpp"
 
 namespace fedpp::gpu {
 
@@ -125,6 +126,13 @@ Cost features_cost(const ClientExtent& c, const RealisationExtent& r) {
 Cost moments_cost(const ClientExtent& c, const RealisationExtent& r) {
   const double m = r.inducing, n = r.columns;
   return c.samples * Cost{m * m * n + 4 * m * n, n * (matrix_bytes(c) * m + 16)};
+}
+
+void add_features_scratch(const Batch& batch, ScratchWanted& wanted) {
+  with_precision(batch, [&]<class Real>() {
+    wanted.launch(batch.tasks, features_scratch<Real>(batch));
+    wanted.launch(batch.tasks, moments_scratch<Real>(batch));
+  });
 }
 
 void features(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only) {

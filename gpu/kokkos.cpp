@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <limits>
 #include <stdexcept>
 
 namespace fedpp::gpu {
@@ -18,19 +19,28 @@ int team_size() {
   return size;
 }
 
+TeamScratch team_scratch(Index doubles) {
+  constexpr Index kMostShared = 72 << 10;
+  const Index bytes = doubles * static_cast<Index>(sizeof(double)) + 64;
+  const bool shared = !kHostBackend && bytes <= std::min<Index>(kMostShared, Policy::scratch_size_max(0));
+  return {bytes, shared ? 0 : 1};
+}
+
+Index most_team_scratch() {
+  return kHostBackend ? std::numeric_limits<Index>::max() : static_cast<Index>(Policy::scratch_size_max(1));
+}
+
+int concurrent_teams() { return std::max(1, static_cast<int>(Exec().concurrency()) / team_size()); }
+
 Policy team_policy(const Exec& exec, int league, Index scratch) {
-  // Shared memory of a device up to a size that leaves a multiprocessor room for three teams; global memory beyond, and
-  // on hosts, where it is all one. Scratch asks for them in this order.
-  constexpr int kMostShared = 72 << 10;
   Policy policy(exec, league, team_size());
   if (scratch <= 0) return policy;
-  const int bytes = static_cast<int>(scratch * sizeof(double)) + 64;
-  const bool shared = !kHostBackend && bytes <= std::min<int>(kMostShared, Policy::scratch_size_max(0));
-  if (!kHostBackend && bytes > Policy::scratch_size_max(1))
-    throw std::runtime_error("a kernel wants " + std::to_string(bytes >> 20) +
+  const TeamScratch wanted = team_scratch(scratch);  // Scratch asks for shared memory first
+  if (wanted.bytes > most_team_scratch())
+    throw std::runtime_error("a kernel wants " + std::to_string(wanted.bytes >> 20) +
                              " MB of scratch a team, of which the device gives " +
-                             std::to_string(Policy::scratch_size_max(1) >> 20) + ": take fewer inducing points");
-  policy.set_scratch_size(shared ? 0 : 1, Kokkos::PerTeam(bytes));
+                             std::to_string(most_team_scratch() >> 20) + ": take fewer inducing points");
+  policy.set_scratch_size(wanted.level, Kokkos::PerTeam(wanted.bytes));
   return policy;
 }
 

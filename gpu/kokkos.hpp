@@ -78,6 +78,20 @@ const std::string& operator""_label() {
 /// device. The environment variable FEDPP_TEAM_SIZE overrides it; the tests use it to find races.
 int team_size();
 
+/// Where a team's scratch lies: 0 is a device's shared memory, up to a size that leaves a multiprocessor room for three
+/// teams, 1 its global memory, and a host's.
+struct TeamScratch {
+  Index bytes;
+  int level;
+};
+TeamScratch team_scratch(Index doubles);
+
+/// Bytes of scratch that a team can have: without a limit on hosts.
+Index most_team_scratch();
+
+/// Teams that have scratch at a time.
+int concurrent_teams();
+
 /// A policy of `league` teams with `scratch` doubles of scratch each (gpu/team.hpp).
 Policy team_policy(const Exec& exec, int league, Index scratch = 0);
 

@@ -7,6 +7,7 @@
 #include "gpu/arrays.hpp"
 #include "gpu/encoders.hpp"
 #include "gpu/lstm_work.hpp"
+#include "gpu/scratch.hpp"
 
 namespace fedpp::gpu {
 
@@ -133,6 +134,14 @@ class LstmFamily : public EncoderFamily {
   Index client_workspace(const Encoder& encoder, Index streams, bool with_gradient) const override {
     const Index bundles = (streams + kBundleStreams - 1) / kBundleStreams;
     return bundles * (4 + (with_gradient ? Lstm(encoder).weights() : 0));
+  }
+
+  void add_scratch(const Encoder& encoder, const Batch& b, bool with_gradient, ScratchWanted& wanted) const override {
+    const Lstm s(encoder);
+    const Index column = with_gradient ? s.adjoint_scratch() : s.forward_scratch();
+    const int most_streams = std::min(b.streams, kBundleStreams);  // of the batch's largest bundle, at most
+    wanted.launch(static_cast<Index>(b.streams) * b.most_samples, bundle_scratch(most_streams, column));
+    wanted.launch(b.piece_tasks, kPointColumns * column);
   }
 
   /// W_h once a slot, W_x once a token and a point (whose types are no input); in the adjoint twice that.

@@ -52,9 +52,10 @@ void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Wor
 template <class D>
 void adjoint_histories(const Exec& exec, const Batch& b, const Fields& f, const Work& k) {
   Kokkos::parallel_for(
-      "fedpp::lstm::histories_adjoint"_label, team_policy(exec, k.tasks, k.bundle_scratch(k.adjoint_scratch)),
+      "fedpp::lstm::histories_adjoint"_label,
+      team_policy(exec, k.tasks, bundle_scratch(k.most_streams, k.adjoint_scratch)),
       FEDPP_KERNEL(const Member& member) {
-        Scratch scratch(member, k.bundle_scratch(k.adjoint_scratch));
+        Scratch scratch(member, bundle_scratch(k.most_streams, k.adjoint_scratch));
         const Bundle bundle(member, b, f, k, true, scratch);
         const Stream* streams = bundle.streams;
         if (f.step_taken(bundle.client) == 0) return;

@@ -9,9 +9,9 @@ namespace {
 template <class D>
 void embed_histories(const Exec& exec, const Batch& b, const Fields& f, const Work& k, bool batch_only) {
   Kokkos::parallel_for(
-      "fedpp::lstm::histories"_label, team_policy(exec, k.tasks, k.bundle_scratch(k.forward_scratch)),
+      "fedpp::lstm::histories"_label, team_policy(exec, k.tasks, bundle_scratch(k.most_streams, k.forward_scratch)),
       FEDPP_KERNEL(const Member& member) {
-        Scratch scratch(member, k.bundle_scratch(k.forward_scratch));
+        Scratch scratch(member, bundle_scratch(k.most_streams, k.forward_scratch));
         const Bundle bundle(member, b, f, k, batch_only, scratch);
         const Lstm s(b.encoder(bundle.client));
         const double* w = weights_of(b, f, bundle.client, bundle.sample);

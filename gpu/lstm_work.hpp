@@ -36,11 +36,12 @@ struct Work {
   KOKKOS_INLINE_FUNCTION double* state(Index slot) const { return memory.data() + slot * stride; }
   KOKKOS_INLINE_FUNCTION double* hidden_parts(Index slot) const { return hidden.data() + slot * gates; }
   KOKKOS_INLINE_FUNCTION double* passed_back(Index point) const { return point_adjoint.data() + point * back; }
-  /// Scratch of a team with a bundle, of so many doubles a column.
-  KOKKOS_INLINE_FUNCTION Index bundle_scratch(Index column) const {
-    return most_streams * (column + doubles_for<Stream>(1));
-  }
 };
+
+/// Scratch of a team with a bundle of so many streams, of so many doubles a column.
+KOKKOS_INLINE_FUNCTION Index bundle_scratch(int streams, Index column) {
+  return streams * (column + doubles_for<Stream>(1));
+}
 
 /// A bundle for one sample: its streams that the mini-batch has, longest first. To be made by all threads together.
 struct Bundle {

@@ -3,6 +3,7 @@
 #include "gpu/elementary.hpp"
 #include "gpu/encoders.hpp"
 #include "gpu/pieces.hpp"
+#include "gpu/scratch.hpp"
 
 namespace fedpp::gpu {
 
@@ -102,6 +103,7 @@ class RbfFamily : public EncoderFamily {
     return std::make_unique<TimeOperator>(EncoderKind::kRbf);
   }
   Index workspace(const Encoder&, Index, Index, Index, Index, bool) const override { return 0; }
+  void add_scratch(const Encoder&, const Batch&, bool, ScratchWanted&) const override {}
 };
 
 class DeepKernelFamily : public EncoderFamily {
@@ -118,6 +120,9 @@ class DeepKernelFamily : public EncoderFamily {
     return std::make_unique<TimeOperator>(EncoderKind::kDeepKernel);
   }
   Index workspace(const Encoder&, Index, Index, Index, Index, bool) const override { return 0; }
+  void add_scratch(const Encoder&, const Batch& b, bool, ScratchWanted& wanted) const override {
+    wanted.launch(b.piece_tasks, input_scratch(b));
+  }
   Operations operations(const Encoder& e, const std::vector<int>&, Index points) const override {
     return {2.0 * e.weights() * points, 2.0 * e.weights() * points};  // W [x; 1]; hbar [x; 1]'
   }

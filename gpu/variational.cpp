@@ -3,6 +3,7 @@
 #include "gpu/cost.hpp"
 #include "gpu/dense.hpp"
 #include "gpu/kernels.hpp"
+#include "gpu/scratch.hpp"
 
 namespace fedpp::gpu {
 
@@ -126,6 +127,11 @@ Cost variational_cost(const ClientExtent& c, const RealisationExtent& r) {
   const double m = r.inducing, n = r.columns;
   return c.samples * Cost{m * m * n + 2 * m * n, matrix_bytes(c) * n * m} +
          Cost{2 * m * m * m / 3 + 2 * m * m, 8 * (m * m + 2 * n)};
+}
+
+void add_variational_scratch(const Batch& batch, ScratchWanted& wanted) {
+  with_precision(batch, [&]<class Real>() { wanted.launch(batch.tiles, accumulate_scratch<Real>(batch)); });
+  wanted.launch(batch.realisations, solve_scratch(batch));
 }
 
 void update_variational(const Exec& exec, const Batch& batch, const Fields& fields) {

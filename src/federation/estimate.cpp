@@ -19,6 +19,7 @@
 #include "federation/session.hpp"
 #include "gpu/runtime.hpp"
 #include "model/client_batch.hpp"
+#include "model/device_room.hpp"
 #include "model/local_update.hpp"
 #include "mpi/turns.hpp"
 
@@ -72,36 +73,54 @@ double state_bytes(Session& session) {
   return 3 * sizeof(double) * doubles;
 }
 
-/// Largest sum of arrays that are on the device at a time: of a block of the local update, with the kept block while
-/// the participants are validated, or of a block of clients that are scored at the end.
-double most_array_bytes(Session& session) {
+/// Largest sum of arrays that are on the device at a time, and the scratch of the kernels' teams, which Kokkos keeps once
+/// it was wanted.
+struct DeviceBytes {
+  double arrays = 0, scratch = 0;
+};
+
+/// Of a block of clients that are scored.
+DeviceBytes bytes_of_predictions(Session& session, data::Split split, int samples, int e_steps) {
   const auto& config = session.config();
+  const auto options = prediction_options(config, samples, e_steps);
+  double most = 0, all = 0;
+  gpu::ScratchWanted scratch;
+  for (const auto& client : session.owned()) {
+    const auto held_out = data::held_out_realisations(client.data, session.rules(), split);
+    const double bytes = model::prediction_bytes({&client.model, {&held_out}}, options);
+    most = std::max(most, bytes);
+    all += bytes;
+    for (const auto* points : {&client.model.training, &held_out})
+      scratch += model::scratch_of({&client.model, points}, samples, /*with_gradient=*/false);
+  }
   const double room = 1e6 * gpu::workspace_mb(config.backend.workspace_mb);
-  const auto most_of_predictions = [&](data::Split split, int samples, int e_steps) {
-    const auto options = prediction_options(config, samples, e_steps);
-    double most = 0, all = 0;
-    for (const auto& client : session.owned()) {
-      const auto held_out = data::held_out_realisations(client.data, session.rules(), split);
-      const double bytes = model::prediction_bytes({&client.model, {&held_out}}, options);
-      most = std::max(most, bytes);
-      all += bytes;
-    }
-    return std::max(most, std::min(room, all));
-  };
+  return {std::max(most, std::min(room, all)), static_cast<double>(scratch.teams)};
+}
+
+/// Of a block of the local update, with the kept block while the participants are validated, or of a block of clients
+/// that are scored at the end.
+DeviceBytes most_bytes(Session& session) {
+  const auto& config = session.config();
   std::vector<model::ClientPoints> training;
   for (const auto& client : session.owned()) training.push_back({&client.model, &client.model.training});
   const int samples = static_cast<int>(config.training.samples);
   const auto precision = model::precision_of(config.training.precision);
   const auto blocks = model::blocks_of(training, samples, true, config.backend.workspace_mb, precision);
-  double trained = 0;
-  for (const auto& [first, last] : blocks)
-    trained = std::max(trained,
-                       model::array_bytes(std::span(training).subspan(first, last - first), samples, true, precision));
-  const bool kept = blocks.size() == 1 || trained <= room;  // model::KeptBlock
-  const double validated = most_of_predictions(data::kValidation, kValidationSamples, kValidationSteps);
-  return std::max(kept ? trained + validated : std::max(trained, validated),
-                  most_of_predictions(data::kTest, static_cast<int>(config.evaluation.samples),
-                                      static_cast<int>(config.evaluation.e_steps)));
+  DeviceBytes trained;
+  for (const auto& [first, last] : blocks) {
+    const auto block = std::span(training).subspan(first, last - first);
+    trained.arrays = std::max(trained.arrays, model::array_bytes(block, samples, true, precision));
+    gpu::ScratchWanted scratch;
+    for (const auto& points : block) scratch += model::scratch_of(points, samples, true, precision);
+    trained.scratch = std::max(trained.scratch, static_cast<double>(scratch.teams));
+  }
+  const double room = 1e6 * gpu::workspace_mb(config.backend.workspace_mb);
+  const bool kept = blocks.size() == 1 || trained.arrays <= room;  // model::KeptBlock
+  const auto validated = bytes_of_predictions(session, data::kValidation, kValidationSamples, kValidationSteps);
+  const auto scored = bytes_of_predictions(session, data::kTest, static_cast<int>(config.evaluation.samples),
+                                           static_cast<int>(config.evaluation.e_steps));
+  const double in_rounds = kept ? trained.arrays + validated.arrays : std::max(trained.arrays, validated.arrays);
+  return {std::max(in_rounds, scored.arrays), std::max({trained.scratch, validated.scratch, scored.scratch})};
 }
 
 /// Seconds an operation takes in the local update, and in the scoring of a client (of the operations of an epoch with
@@ -164,17 +183,18 @@ int run_estimate(const config::Config& config, mpi::Communicator& world) {
   const gpu::Runtime runtime(world.node_rank(), config::word(config.backend.dense));
   std::optional<Session> session;
   const double load = world.max(seconds_of([&] { session.emplace(config, world); }), "estimate");
+  session->check_device_room();
 
   // 1. Memory: what is there now, the largest arrays and the states. On a host all lie in the same memory, with what is
   // read back.
   ValidationWindows windows(*session);
   if (config.federation.validate_every > 0)
     for (const auto& client : session->owned()) windows.of(client, data::ValidationHalf::kRounds);
-  const double held = most_array_bytes(*session);
+  const auto [held, scratch] = most_bytes(*session);
   // A device keeps what was handed back (gpu::Reserve): usually less than what is held, as lengths differ by halves.
-  const double arrays = (gpu::on_host() ? 1 : 2) * held;
-  const double process = resident_bytes() + (gpu::on_host() ? 1.1 : 0.1) * held + state_bytes(*session) +
-                         28e6;  // libraries at work: files, MPI
+  const double arrays = (gpu::on_host() ? 1 : 2) * held + scratch;
+  const double process = resident_bytes() + (gpu::on_host() ? 1.1 * held + scratch : 0.1 * held) +
+                         state_bytes(*session) + 28e6;  // libraries at work: files, MPI
 
   // 2. Time: of each round the slowest rank, of all its participants. Measuring may take as much memory as the run.
   const double available = available_bytes(), wanted = world.node_size() * (process - resident_bytes());

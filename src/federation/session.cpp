@@ -9,6 +9,7 @@
 #include "federation/attack.hpp"
 #include "federation/machine.hpp"
 #include "model/client_batch.hpp"
+#include "model/device_room.hpp"
 #include "model/local_update.hpp"
 #include "mpi/exact_reduce.hpp"
 #include "mpi/turns.hpp"
@@ -101,6 +102,12 @@ model::Embedding Session::load(const std::optional<data::InputScale>& trained) {
        {&left_out_.sequences, &left_out_.timeless, &left_out_.sequence_events, &left_out_.outside, &left_out_.unseen})
     *count = world_.allreduce(*count, mpi::Op::sum, "extents");
   return embedding;
+}
+
+void Session::check_device_room() const {
+  mpi::together(world_, [&] {
+    if (!owned_.empty()) model::check_device_room(owned_.front().model.embedding.encoder, config_);
+  });
 }
 
 std::vector<double> Session::share(const std::vector<double>& mine, std::size_t each, const char* kind) {

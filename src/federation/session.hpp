@@ -55,6 +55,9 @@ class Session {
   std::size_t parameters() const { return initial_prior_.mean.size(); }
   const data::LeftOut& left_out() const { return left_out_; }  ///< of all clients, over all ranks
 
+  /// Collective. Throws UserError where a rank's device has no room for the kernels of a training.
+  void check_device_room() const;
+
   /// Collective. values[c * each + k] of all clients on every rank, from the owners' values (ascending clients). Bits
   /// are kept: every entry has one owner, so the sum of bit patterns is a copy.
   std::vector<double> share(const std::vector<double>& mine, std::size_t each, const char* kind);

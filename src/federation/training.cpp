@@ -174,6 +174,7 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   // 2. Data and clients, on the inputs' scale that the weights were trained on; the state. A mistake in the
   // configuration, the data or the checkpoint leaves no file and replaces none.
   Session session = phases.time("load", [&] { return Session(config, world, header ? header->inputs : std::nullopt); });
+  session.check_device_room();
   RunState state = phases.time("start", [&] { return starting_state(session, request, header); });
   if (stopped_at_the_start(world)) return kExitRequeue;
   as_the_machines_fault([&] { archive_configuration(config, world); });

@@ -57,6 +57,8 @@ void finish();
 struct Scratch {
   std::size_t bytes[2] = {0, 0};
 };
+/// The most of each level that a launch has had since this was asked last.
+Scratch most_scratch();
 
 /// Called by Launch::run(): thread(arguments, league rank, team rank) for every thread of every team.
 void run_league(int league, int team, const Scratch& scratch, void (*thread)(const void*, int, int),

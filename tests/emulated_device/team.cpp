@@ -3,6 +3,7 @@
 // which knows of another's accesses by a barrier alone. Compiled without sanitizers.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <bit>
 #include <boost/context/fiber.hpp>
 #include <boost/context/preallocated.hpp>
@@ -363,11 +364,19 @@ void finish() {
   for (int k = 0; k < done; ++k) waiting[k]->~Launch();
 }
 
+namespace {
+Scratch most_since_asked;
+}  // namespace
+
+Scratch most_scratch() { return std::exchange(most_since_asked, {}); }
+
 void run_league(int league, int team, const Scratch& scratch, void (*thread)(const void*, int, int),
                 const void* arguments) {
   kernel.thread = thread;
   kernel.arguments = arguments;
   kernel.scratch = scratch;
+  for (int level : {0, 1})
+    most_since_asked.bytes[level] = std::max(most_since_asked.bytes[level], scratch.bytes[level]);
   if (team < 1 || team > kTeam) fail("has teams of a size that is not there");
   if (league <= 0) return;
   for (int k = 0; k < place_count(); ++k)
