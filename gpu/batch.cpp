@@ -48,6 +48,8 @@ class BatchLists {
     batch_.pieces = size(piece_realisation_);
     batch_.piece_tasks = size(piece_of_task_);
     batch_.streams = size(stream_tokens_);
+    batch_.most_realisations = longest(client_realisations_);
+    batch_.most_tiles = longest(tile_begin_);
   }
 
   BatchLists(const BatchLists&) = delete;  // it counts into its own batch
@@ -127,6 +129,13 @@ class BatchLists {
  private:
   using Ints = std::vector<int>;
   using Offsets = std::vector<Index>;
+
+  /// The most that lie between neighbouring beginnings.
+  static int longest(const Ints& begins) {
+    int most = 0;
+    for (std::size_t k = 1; k < begins.size(); ++k) most = std::max(most, begins[k] - begins[k - 1]);
+    return most;
+  }
 
   static int size(const Ints& list) { return static_cast<int>(list.size()); }
 

@@ -51,7 +51,8 @@ struct Batch {
     int realisation = 0, problem = 0, factor = 0, tile = 0, task = 0, piece_task = 0;
   } first;
   int most_inducing = 0, most_width = 0, most_tile = 0, most_piece = 0, most_inputs = 0;  ///< for sizes of scratch
-  int most_samples = 0, most_weights = 0, most_parameters = 0;                            ///< for sizes of leagues
+  int most_realisations = 0, most_tiles = 0;                    ///< of a client, of a realisation
+  int most_samples = 0, most_weights = 0, most_parameters = 0;  ///< for sizes of leagues
 
   Precision precision = Precision::kDouble;
   bool by_chunks = true;  ///< whether all its encoders go by chunks

@@ -87,6 +87,7 @@ Fields make_fields(const Batch& batch, bool with_gradient, const std::vector<Bat
   doubles.uninitialised("tile_vector", f.tile_vector, n.tile_vector);
   if (with_gradient) {
     ints.zeros("step_taken", f.step_taken, batch.clients);
+    doubles.uninitialised("realisation_scale", f.realisation_scale, batch.realisations);
     const auto passing = passing_lengths(batch, chunks);
     doubles.uninitialised("explained", f.explained, passing.square);
     doubles.uninitialised("b_square", f.b_square, passing.problem_square);
@@ -164,8 +165,9 @@ Index field_doubles(const ClientExtent& client, const RealisationExtent& realisa
   total +=
       s * encoder_family(client.encoder.kind).workspace(client.encoder, tokens, streams, n + m, pieces, with_gradient);
   if (with_gradient)
-    total += s * (2 * m + own * (m * m + d * m) + tiles * (2 * m + client.encoder.tail()) + client.encoder.tail() +
-                  pieces * client.encoder.weights() + (encoder_family(client.encoder.kind).by_chunks() ? 0 : d * n));
+    total +=
+        1 + s * (2 * m + own * (m * m + d * m) + tiles * (2 * m + client.encoder.tail()) + client.encoder.tail() +
+                 pieces * client.encoder.weights() + (encoder_family(client.encoder.kind).by_chunks() ? 0 : d * n));
   return total;
 }
 

@@ -63,6 +63,7 @@ struct Fields {
   // partial sums
   Array<double> tile_square, tile_vector;  // system of q(v)                      (update_variational)
   // adjoint
+  Array<double> realisation_scale;   // [realisation] of a mini-batch's realisations, 0: not in it   (select_batch)
   Array<int> step_taken;             // [client]    1 where a client has a mini-batch in this step
   Array<double> explained;           // [square]    E = I - Sigma_v
   Array<double> b_square, b_vector;  // [problem_square], [problem_vector]  L^-T E, L^-T mu_v

@@ -1,6 +1,7 @@
 // Random draws of an epoch: the samples of w and the mini-batches (spec 1.6). Counter-based: keyed by seed, global
 // client number, round, epoch, step and what the numbers are for.
 #include "gpu/kernels.hpp"
+#include "gpu/scratch.hpp"
 #include "gpu/team.hpp"
 
 namespace fedpp::gpu {
@@ -14,23 +15,28 @@ KOKKOS_INLINE_FUNCTION Philox::Counter block(const DrawKey& key, DrawPurpose pur
                      (key.epoch << 12) | key.step);
 }
 
-/// Rank of `index` among `count` by random keys: a random permutation without a sort, for the few members of a
-/// mini-batch.
-KOKKOS_INLINE_FUNCTION int random_rank(const DrawKey& key, DrawPurpose purpose, std::int64_t client,
-                                       std::uint32_t stream, int index, int count) {
-  DrawKey whole_epoch = key;
-  whole_epoch.step = 0;
-  const auto draw = [&](int j) {
-    return Philox::bits64(block(whole_epoch, purpose, client, (stream << 16) + static_cast<std::uint32_t>(j)), 0);
-  };
-  const std::uint64_t own = draw(index);
+/// A random key for each of `count` realisations or tiles, the same in all steps of an epoch. Ends with a barrier.
+KOKKOS_INLINE_FUNCTION void draw_keys(const Member& member, DrawKey key, DrawPurpose purpose, std::int64_t client,
+                                      std::uint32_t stream, int count, std::uint64_t* keys) {
+  key.step = 0;
+  team_for(member, count, [=](Index j) {
+    keys[j] = Philox::bits64(block(key, purpose, client, (stream << 16) + static_cast<std::uint32_t>(j)), 0);
+  });
+  member.team_barrier();
+}
+
+/// Rank of `index` by the keys: a random permutation without a sort.
+KOKKOS_INLINE_FUNCTION int rank_of(const std::uint64_t* keys, int index, int count) {
+  const std::uint64_t own = keys[index];
   int rank = 0;
-  for (int j = 0; j < count; ++j) {
-    const std::uint64_t other = draw(j);
-    rank += other < own || (other == own && j < index);
-  }
+  for (int j = 0; j < index; ++j) rank += keys[j] <= own;
+  for (int j = index + 1; j < count; ++j) rank += keys[j] < own;
   return rank;
 }
+
+// Per team: a key for each of a client's realisations, or of a realisation's tiles.
+KOKKOS_INLINE_FUNCTION Index realisation_keys_scratch(const Batch& b) { return b.most_realisations; }
+KOKKOS_INLINE_FUNCTION Index tile_keys_scratch(const Batch& b) { return b.most_tiles; }
 
 KOKKOS_INLINE_FUNCTION int parts(int whole, int part) {
   return part <= 0 || part >= whole ? 1 : (whole + part - 1) / part;
@@ -71,44 +77,55 @@ Index steps_in_epoch(int client_realisations, int realisations, double points) {
   return static_cast<Index>(parts(client_realisations, realisations)) * point_parts(points);
 }
 
+void add_selection_scratch(const Batch& batch, ScratchWanted& wanted) {
+  wanted.launch(batch.clients, realisation_keys_scratch(batch));
+  wanted.launch(static_cast<Index>(batch.realisations) * slabs(batch.most_tiles), tile_keys_scratch(batch));
+}
+
 void select_batch(const Exec& exec, const Batch& b, const Fields& f, const DrawKey& key, int realisations,
                   double points) {
-  Kokkos::parallel_for(  // apart, for a client without realisations takes part, too
-      "fedpp::weights::select_clients"_label, Kokkos::RangePolicy<Exec>(exec, 0, b.clients),
-      FEDPP_KERNEL(const int client) {
-        const int count = b.client_realisations(client + 1) - b.client_realisations(client);
-        f.step_taken(client) = static_cast<int>(key.step) < parts(count, realisations) * point_parts(points);
-      });
-  Kokkos::parallel_for(
-      "fedpp::weights::select_batch"_label, team_policy(exec, b.realisations), FEDPP_KERNEL(const Member& member) {
-        const int i = member.league_rank();
-        const int client = b.client(i);
+  Kokkos::parallel_for(  // by client, for one without realisations takes part, too
+      "fedpp::weights::select_realisations"_label, team_policy(exec, b.clients, realisation_keys_scratch(b)),
+      FEDPP_KERNEL(const Member& member) {
+        const int client = member.league_rank();
         const int begin = b.client_realisations(client), count = b.client_realisations(client + 1) - begin;
         const int blocks = parts(count, realisations), slices = point_parts(points);
-        const int step = static_cast<int>(key.step);
-        const bool taken = f.step_taken(client) != 0;
-        const int block_wanted = step / slices, slice_wanted = step % slices;
+        const int step = static_cast<int>(key.step), wanted = step / slices;
+        const bool taken = step < blocks * slices;
+        if (member.team_rank() == 0) f.step_taken(client) = static_cast<int>(taken);
         const int size = blocks == 1 ? count : realisations;
-        const int rank =
-            blocks == 1 ? 0 : random_rank(key, DrawPurpose::kRealisations, f.client_id(client), 0, i - begin, count);
-        const bool chosen = taken && rank / size == block_wanted;
-        const int in_block = block_wanted == blocks - 1 ? count - size * (blocks - 1) : size;
-        const int tile_begin = b.tile_begin(i), tiles = b.tile_begin(i + 1) - tile_begin;
+        const int in_block = wanted == blocks - 1 ? count - size * (blocks - 1) : size;
+        double* scale = f.realisation_scale.data() + begin;
+        Scratch scratch(member, realisation_keys_scratch(b));
+        auto* keys = take<std::uint64_t>(scratch, count);
+        if (blocks > 1) draw_keys(member, key, DrawPurpose::kRealisations, f.client_id(client), 0, count, keys);
+        team_for(member, count, [=](Index i) {
+          const int rank = blocks == 1 ? 0 : rank_of(keys, static_cast<int>(i), count);
+          const bool chosen = taken && rank / size == wanted;
+          scale[i] = chosen ? static_cast<double>(count) / in_block : 0;
+        });
+      });
+  const int parts = slabs(b.most_tiles);
+  Kokkos::parallel_for(
+      "fedpp::weights::select_tiles"_label, team_policy(exec, b.realisations * parts, tile_keys_scratch(b)),
+      FEDPP_KERNEL(const Member& member) {
+        const int i = member.league_rank() / parts, slab = member.league_rank() % parts;
+        const int client = b.client(i), tile_begin = b.tile_begin(i), tiles = b.tile_begin(i + 1) - tile_begin;
+        if (slab * kSlab >= tiles) return;
+        const double share = f.realisation_scale(i);
+        const int slices = point_parts(points);
         const int used = slices < tiles ? slices : tiles;  // a realisation of fewer tiles than slices gives one a slice
-        team_for(member, tiles, [&](Index t) {
-          double scale = 0;
-          if (chosen) {
-            const int tile_rank =
-                used == 1 ? 0
-                          : random_rank(key, DrawPurpose::kTiles, f.client_id(client),
-                                        static_cast<std::uint32_t>(i - begin) + 1, static_cast<int>(t), tiles);
-            if (tile_rank % used == slice_wanted % used) {
-              const int in_slice = (tiles - slice_wanted % used + used - 1) / used;
-              scale =
-                  (static_cast<double>(count) / in_block) * (used == 1 ? 1.0 : static_cast<double>(tiles) / in_slice);
-            }
-          }
-          f.tile_scale(tile_begin + t) = scale;
+        const int wanted = static_cast<int>(key.step) % slices % used;
+        double* scale = f.tile_scale.data() + tile_begin;
+        Scratch scratch(member, tile_keys_scratch(b));
+        auto* keys = take<std::uint64_t>(scratch, tiles);
+        if (share != 0 && used > 1)
+          draw_keys(member, key, DrawPurpose::kTiles, f.client_id(client),
+                    static_cast<std::uint32_t>(i - b.client_realisations(client)) + 1, tiles, keys);
+        team_for_slab(member, slab, tiles, [=](Index t) {
+          const bool chosen = share != 0 && (used == 1 || rank_of(keys, static_cast<int>(t), tiles) % used == wanted);
+          const int in_slice = (tiles - wanted + used - 1) / used;
+          scale[t] = chosen ? share * (used == 1 ? 1.0 : static_cast<double>(tiles) / in_slice) : 0;
         });
       });
 }

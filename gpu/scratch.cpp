@@ -12,6 +12,7 @@ ScratchWanted scratch_wanted(const ClientExtent& client, const std::vector<Reali
   add_augment_scratch(batch, wanted);
   add_variational_scratch(batch, wanted);
   if (with_gradient) {
+    add_selection_scratch(batch, wanted);
     add_adjoint_scratch(batch, wanted);
   } else {
     add_average_scratch(batch, wanted);

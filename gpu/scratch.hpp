@@ -30,6 +30,7 @@ struct ScratchWanted {
 };
 
 // `batch`: batch_sizes() will do.
+void add_selection_scratch(const Batch& batch, ScratchWanted& wanted);
 void add_factorise_scratch(const Batch& batch, ScratchWanted& wanted);
 void add_features_scratch(const Batch& batch, ScratchWanted& wanted);
 void add_augment_scratch(const Batch& batch, ScratchWanted& wanted);

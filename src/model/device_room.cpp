@@ -44,10 +44,10 @@ void check_device_room(const gpu::Encoder& encoder, const config::Config& config
                                   : fmt::format("model.width = {}, model.layers = {}", encoder.width, encoder.layers);
   const std::string remedy =
       fit > 0 ? fmt::format("take at most {} inducing points", fit) : std::string("take a narrower encoder");
-  throw UserError(
-      fmt::format("{}: a team of the local update wants {:.1f} MB of scratch, of which this device gives {:.1f} MB; {}, "
-                  "or a build for hosts (preset cpu), which has no such limit",
-                  key, 1e-6 * static_cast<double>(wanted), 1e-6 * static_cast<double>(most), remedy));
+  throw UserError(fmt::format(
+      "{}: a team of the local update wants {:.1f} MB of scratch, of which this device gives {:.1f} MB; {}, "
+      "or a build for hosts (preset cpu), which has no such limit",
+      key, 1e-6 * static_cast<double>(wanted), 1e-6 * static_cast<double>(most), remedy));
 }
 
 }  // namespace fedpp::model

@@ -2,6 +2,7 @@
 // factor.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <set>
@@ -9,6 +10,8 @@
 #include "gpu/adam.hpp"
 #include "gpu/cases.hpp"
 #include "gpu/divergence.hpp"
+#include "gpu/philox.hpp"
+#include "gpu/team.hpp"
 
 namespace {
 
@@ -156,6 +159,41 @@ TEST(SelectBatch, takes_every_tile_once_an_epoch_with_unbiased_scales) {
     selections.insert(dealt);
   }
   EXPECT_EQ(selections.size(), 5u) << "every epoch deals anew";
+}
+
+/// Keys drawn one by one, as a mini-batch's definition has them.
+std::vector<int> ranks_of(std::uint64_t seed, gpu::DrawPurpose purpose, std::uint32_t stream, std::int64_t client,
+                          std::uint32_t round, std::uint32_t epoch, int count) {
+  std::vector<std::uint64_t> keys;
+  for (int j = 0; j < count; ++j)
+    keys.push_back(gpu::Philox::bits64(gpu::random_bits(seed, purpose, (stream << 16) + static_cast<std::uint32_t>(j),
+                                                        static_cast<std::uint32_t>(client), round, epoch << 12),
+                                       0));
+  std::vector<int> ranks;
+  for (const auto own : keys)
+    ranks.push_back(static_cast<int>(std::ranges::count_if(keys, [&](std::uint64_t key) { return key < own; })));
+  return ranks;
+}
+
+TEST(SelectBatch, deals_by_the_ranks_of_keys_that_depend_on_nothing_else) {
+  // The second realisation has more tiles than a team of a device ranks.
+  const std::vector<int> tiles = {3, gpu::kHostBackend ? 30 : static_cast<int>(gpu::kSlab) + 44, 1};
+  const DeviceBatch device(tiled_clients({tiles}, {false, 1, 100, {}}, 1));
+  const auto id = host(device.fields.client_id)[0];
+  const auto realisations = ranks_of(3, gpu::DrawPurpose::kRealisations, 0, id, 1, 2, 3);
+  for (std::uint32_t step = 0; step < 8; ++step) {  // blocks of two and one realisations, four slices of points
+    gpu::select_batch(gpu::Exec(), device.batch, device.fields, {3, 1, 2, step}, 2, 0.25);
+    const auto scale = host(device.fields.tile_scale);
+    std::size_t at = 0;
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      const int used = std::min(4, tiles[i]), slice = static_cast<int>(step) % 4 % used;
+      const auto own = ranks_of(3, gpu::DrawPurpose::kTiles, i + 1, id, 1, 2, tiles[i]);
+      for (int t = 0; t < tiles[i]; ++t, ++at) {
+        const bool chosen = realisations[i] / 2 == static_cast<int>(step) / 4 && own[t] % used == slice;
+        ASSERT_EQ(scale[at] != 0, chosen) << "step " << step << ", realisation " << i << ", tile " << t;
+      }
+    }
+  }
 }
 
 TEST(SelectBatch, means_over_epochs_are_unbiased_with_odd_sizes_too) {

@@ -70,7 +70,8 @@ TEST_P(DeviceRoom, of_a_prediction_is_what_its_launches_ask_for) {
     const auto launched = emulated_device::most_scratch();
     const auto said = model::scratch_of({&client, &client.training}, options.samples, false);
     EXPECT_GE(said.team, static_cast<gpu::Index>(std::max(launched.bytes[0], launched.bytes[1])));
-    EXPECT_LE(static_cast<double>(said.team), 1.2 * static_cast<double>(std::max(launched.bytes[0], launched.bytes[1])));
+    EXPECT_LE(static_cast<double>(said.team),
+              1.2 * static_cast<double>(std::max(launched.bytes[0], launched.bytes[1])));
   }
 }
 
