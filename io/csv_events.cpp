@@ -35,7 +35,8 @@ class ContiguityCheck {
 
 void read_csv_sequences(LineReader& reader, const SequenceCallback& callback, std::int64_t max_sequences) {
   enum Column : std::size_t { kSequence, kTime, kType };
-  CsvTable table(reader, {"sequence", "time"}, {"type"}, "; tables with other headers: 'fedpp import --columns'");
+  CsvTable table(reader, {"sequence", "time"}, {"type"},
+                 "; tables with words, dates or other headers: 'fedpp import --columns'");
   const bool typed = table.has(kType);
   if (!typed && !table.unknown().empty())
     throw table.error(fmt::format(

@@ -53,8 +53,8 @@ std::string_view without_plus(std::string_view text) {
 }  // namespace
 
 CsvTable::CsvTable(LineReader& reader, std::vector<std::string> required, std::vector<std::string> optional,
-                   const std::string& remedy)
-    : reader_(reader), names_(std::move(required)) {
+                   std::string remedy)
+    : reader_(reader), names_(std::move(required)), remedy_(std::move(remedy)) {
   const std::size_t required_count = names_.size();
   names_.insert(names_.end(), optional.begin(), optional.end());
   position_.assign(names_.size(), -1);
@@ -81,7 +81,7 @@ CsvTable::CsvTable(LineReader& reader, std::vector<std::string> required, std::v
     if (position_[k] < 0)
       throw error(fmt::format("column '{}' is missing: the header is {}; expected {}{}", names_[k],
                               shown(fmt::format("{}", fmt::join(fields_, std::string(1, separator_))), kLongestHeader),
-                              expected, remedy));
+                              expected, remedy_));
 }
 
 Error CsvTable::error(const std::string& what) const {
@@ -173,8 +173,9 @@ double CsvTable::number(std::size_t column) const {
     throw error(fmt::format("{} {} is outside the range of double precision; choose another unit", names_[column],
                             shown(field)));
   if (code != std::errc() || end != digits.data() + digits.size())
-    throw error(fmt::format("{} {} is not a number; write it like 12.5 or 1.25e1{}", names_[column], shown(field),
-                            field.find(',') == std::string_view::npos ? "" : ", with a point for the decimals"));
+    throw error(fmt::format("{} {} is not a number; write it like 12.5 or 1.25e1{}{}", names_[column], shown(field),
+                            field.find(',') == std::string_view::npos ? "" : ", with a point for the decimals",
+                            remedy_));
   return value;
 }
 
@@ -185,7 +186,8 @@ std::int64_t CsvTable::integer(std::size_t column) const {
   if (code == std::errc::result_out_of_range)
     throw error(fmt::format("{} {} is too large for a 64-bit integer; number from 0", names_[column], shown(field)));
   if (code != std::errc() || end != digits.data() + digits.size())
-    throw error(fmt::format("{} {} is not an integer; write a whole number like 3", names_[column], shown(field)));
+    throw error(
+        fmt::format("{} {} is not an integer; write a whole number like 3{}", names_[column], shown(field), remedy_));
   return value;
 }
 

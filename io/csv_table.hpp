@@ -15,10 +15,10 @@ namespace fedpp::io {
 /// quotes written twice (RFC 4180). Blank lines are skipped. The header's names may be in any case.
 class CsvTable {
  public:
-  /// Reads the header. Throws where a required column is missing, with the remedy, or a column that the caller knows
-  /// comes twice.
+  /// Reads the header. Throws where a required column is missing or a column that the caller knows comes twice.
+  /// `remedy` ends the text about missing columns and about fields that are no numbers.
   CsvTable(LineReader& reader, std::vector<std::string> required, std::vector<std::string> optional = {},
-           const std::string& remedy = "");
+           std::string remedy = "");
 
   /// The next row; false at the end. Throws where it has not as many fields as the header, or a quoted field does not
   /// end.
@@ -44,6 +44,7 @@ class CsvTable {
   LineReader& reader_;
   std::int64_t line_number_ = 0;
   std::vector<std::string> names_, unknown_;
+  std::string remedy_;
   std::vector<int> position_;
   std::size_t columns_ = 0;
   char separator_ = ',';

@@ -95,7 +95,10 @@ TEST_F(EventReader, CsvErrorsNameFileAndLine) {
   refuses("a.csv", head + "0,1,0\n0,nan,0\n", 3, "sequence 0: time nan is not finite");
   refuses("a.csv", head + "0,-inf,0\n", 2, "sequence 0: time -inf is not finite");
   refuses("a.csv", head + "0,1e999,0\n", 2, "time '1e999' is outside the range");
-  refuses("a.csv", head + "0,abc,0\n", 2, "time 'abc' is not a number; write it like");
+  refuses(
+      "a.csv", head + "0,abc,0\n", 2,
+      "time 'abc' is not a number; write it like 12.5 or 1.25e1; tables with words, dates or other headers: 'fedpp import "
+      "--columns'");
   refuses("a.csv", head + "0,1.5x,0\n", 2, "time '1.5x' is not a number");
   refuses("a.csv", head + "0,,0\n", 2, "time '' is not a number");
   refuses("a.csv", head + "0,1,-1\n", 2, "sequence 0: type -1 is negative; number the types from 0");
