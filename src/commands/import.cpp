@@ -93,6 +93,17 @@ std::string where(const std::string& file, const io::SequenceRecord& sequence) {
                                  : fmt::format("{}, sequence {}", file, sequence.id);
 }
 
+/// Of the table given, else those that HDF5 files hold.
+std::vector<io::SequenceWindows> windows_of(const ImportOptions& options) {
+  if (!options.windows.empty()) return io::read_windows(options.windows);
+  std::vector<io::SequenceWindows> all;
+  for (const std::string& file : options.files) {
+    if (!io::is_hdf5(file)) continue;
+    for (io::SequenceWindows& entry : io::read_windows(file)) all.push_back(std::move(entry));
+  }
+  return all;
+}
+
 /// Every sequence in pieces (io/event_pieces.hpp).
 int import_pieces(const ImportOptions& options) {
   const io::PieceLengths lengths = parse_lengths(options.cut_events);
@@ -121,6 +132,8 @@ int import_pieces(const ImportOptions& options) {
       "events at equal times\n{}",
       options.out, counts.pieces, sequences, writer.events(), counts.dropped_pieces, lengths.shortest,
       counts.dropped_events, counts.cut_ties, notes.repeated());
+  if (!windows_of(options).empty())
+    fmt::print("the windows in the input are left out: a piece is observed from its first to its last event\n");
   return kSuccess;
 }
 
@@ -152,17 +165,6 @@ int import_columns(const ImportOptions& options) {
 std::string default_unit(const std::vector<std::string>& files) {
   if (files.size() == 1 && io::is_hdf5(files.front())) return io::SequenceFileReader(files.front()).time_unit();
   return "file unit";
-}
-
-/// Of the table given, else those that HDF5 files hold.
-std::vector<io::SequenceWindows> windows_of(const ImportOptions& options) {
-  if (!options.windows.empty()) return io::read_windows(options.windows);
-  std::vector<io::SequenceWindows> all;
-  for (const std::string& file : options.files) {
-    if (!io::is_hdf5(file)) continue;
-    for (io::SequenceWindows& entry : io::read_windows(file)) all.push_back(std::move(entry));
-  }
-  return all;
 }
 
 void refuse_files_named_twice(const std::vector<std::string>& files) {

@@ -53,6 +53,8 @@ class Import(Case):
         self.assertIn(told, self.succeeds("import", "a.h5", "--out", "b.h5"))
         self.assertEqual(self.succeeds("info", "a.h5").splitlines()[1:], self.succeeds("info", "b.h5").splitlines()[1:])
         self.assertNotIn("windows", self.succeeds("import", "a.csv", "--out", "c.h5") + self.succeeds("info", "c.h5"))
+        self.assertIn("the windows in the input are left out", self.succeeds("import", "a.h5", "--cut-events", "3:5", "--out", "d.h5"))
+        self.assertNotIn("windows", self.succeeds("import", "c.h5", "--cut-events", "3:5", "--out", "d.h5"))
 
     def test_events_outside_windows_are_counted(self):
         self.write("a.csv", EVENTS)  # at 0.5, 1.5, ... 11.5
