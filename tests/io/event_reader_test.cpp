@@ -111,9 +111,10 @@ TEST_F(EventReader, CsvErrorsNameFileAndLine) {
   refuses("a.csv", head + "0,1,0\n0,1\n", 3, "'0,1' has 2 fields; the header has 3");
   refuses("a.csv", head + "0,1,0,5\n", 2, "has 4 fields; the header has 3");
   refuses("a.csv", head, 1, "header but no events");
-  refuses("a.csv", "sequence,when,type\n0,1,0\n", 1,
-          "column 'time' is missing: the header is 'sequence,when,type'; expected sequence,time[,type]; tables with "
-          "other headers: 'fedpp import --columns'");
+  refuses(
+      "a.csv", "sequence,when,type\n0,1,0\n", 1,
+      "column 'time' is missing: the header is 'sequence,when,type'; expected sequence,time[,type]; tables with words, "
+      "dates or other headers: 'fedpp import --columns'");
   refuses("a.csv", "time|type|sequence\n", 1, "column 'sequence' is missing");
   refuses("a.csv", "sequence,time,time\n", 1, "column 'time' comes twice");
   refuses("a.csv", "sequence,time,mark\n0,1,0\n", 1, "there is no column 'type' but 'mark'");
