@@ -57,11 +57,11 @@ def read_json_lines(path):
 
 def read_table(path, remedy):
     """{column: array} of a table: numbers and counters are integers, names text, dates datetime64 (NaT where the cell is empty)."""
-    kinds = {**dict.fromkeys(("client", "file", "sequence", "future", "futures"), np.int64), "client_name": str, "sequence_name": str, "expected_date": "datetime64[s]"}
+    kinds = {**dict.fromkeys(("client", "file", "sequence", "future", "futures"), np.int64), "client_name": str, "sequence_name": str}
     try:
         with open(path, newline="", encoding="utf-8") as file:
             head, *rows = csv.reader(file)
-        return {name: np.array([row[k] for row in rows]).astype(kinds.get(name, float)) for k, name in enumerate(head)}
+        return {name: np.array([row[k] for row in rows]).astype(kinds.get(name, "datetime64[s]" if name == "date" or name.endswith("_date") else float)) for k, name in enumerate(head)}
     except (OSError, ValueError, IndexError, csv.Error) as error:
         raise UserError(f"{path}: not a table as fedpp writes it ({error}): {remedy}") from None
 

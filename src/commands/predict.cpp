@@ -6,12 +6,15 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "commands/archived_config.hpp"
 #include "commands/parallel.hpp"
+#include "config/date.hpp"
 #include "federation/run.hpp"
 
 namespace fedpp::commands {
@@ -23,6 +26,7 @@ struct PredictOptions {
   std::vector<std::string> clients;
   federation::PredictionRequest request;
   bool next_events = false;
+  std::optional<std::string> until;
 };
 
 constexpr const char* kPredictExamples =
@@ -32,18 +36,47 @@ constexpr const char* kPredictExamples =
     "  fedpp predict out --next-events                       when each sequence goes on: out/next_events.csv\n"
     "  fedpp predict out --futures 100 --horizon 24          100 futures of each sequence: out/futures.csv";
 
-void check_futures(const federation::ForecastRequest& forecast, bool asked) {
-  const bool ends = forecast.until || forecast.horizon;
+/// A number as --until has it; nothing where it is none.
+std::optional<double> number_of(std::string_view text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [read, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && read == end && std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+/// The time of the file that --until names.
+federation::NamedTime end_time(const std::string& text, const config::Data& data) {
+  if (const auto number = number_of(text)) return {*number, text};
+  if (const auto time = config::time_of(config::parse_date(text).value(), data.time_origin, data.time_unit))
+    return {*time, text};
+  throw UserError(
+      fmt::format("--until {}: the run does not know the date of the file's time 0: give it and the unit, as --set "
+                  "data.time_origin=2019-03-01 --set data.time_unit=hour, or a time of the file",
+                  text));
+}
+
+void check_until(const std::string& text) {
+  const auto date = config::parse_date(text);
+  if (date && date->offset)
+    throw UsageError(
+        fmt::format("--until {}: write the date by the clock of data.time_origin, without Z or a distance", text));
+  if (!date && !number_of(text))
+    throw UsageError(fmt::format(
+        "--until {}: is neither a time of the file nor a date that exists, as 2019-03-01 or 2019-03-01T06:30:00",
+        text));
+}
+
+void check_futures(const federation::ForecastRequest& forecast, const std::optional<std::string>& until, bool asked) {
+  const bool ends = until || forecast.horizon;
   if (asked && forecast.paths < 1) throw UsageError(fmt::format("--futures {}: must be at least 1", forecast.paths));
-  if (asked && forecast.until.has_value() == forecast.horizon.has_value())
+  if (asked && until.has_value() == forecast.horizon.has_value())
     throw UsageError(fmt::format("--futures {}: give either --until or --horizon, so that they end", forecast.paths));
   if (!asked && ends) throw UsageError("--until and --horizon end the futures of --futures N: give it as well");
   if (!asked && forecast.seed) throw UsageError("--seed draws the futures of --futures N: give it as well");
   if (forecast.seed.value_or(0) < 0) throw UsageError(fmt::format("--seed {}: must be at least 0", *forecast.seed));
   if (forecast.horizon && !(*forecast.horizon > 0 && std::isfinite(*forecast.horizon)))
     throw UsageError(fmt::format("--horizon {}: must be above 0 and finite", *forecast.horizon));
-  if (forecast.until && !std::isfinite(*forecast.until))
-    throw UsageError(fmt::format("--until {}: must be finite", *forecast.until));
+  if (until) check_until(*until);
 }
 
 /// The clients that "0", "8-11" or "all" names, of `count`.
@@ -87,8 +120,10 @@ int predict(PredictOptions options) {
       const auto archived = read_archived_config(options.directory, options.overrides);
       for (const auto& text : options.clients)
         clients_of(text, archived.data.clients);  // once, before the others go on
+      if (options.until) end_time(*options.until, archived.data);
       return archived;
     });
+    if (options.until) options.request.forecast.until = end_time(*options.until, config.data);
     for (const auto& text : options.clients)
       for (const auto c : clients_of(text, config.data.clients)) options.request.clients.push_back(c);
     name_files(options, config.output.directory);
@@ -127,12 +162,15 @@ void add_predict(CLI::App& app, Action& chosen) {
                        "Draw N futures of every sequence, to DIR/futures.csv, and how many events they have, to "
                        "DIR/futures_summary.csv (--out FILE.h5: FILE.futures.csv, FILE.futures_summary.csv)")
           ->type_name("N");
-  command->add_option("--until", forecast.until, "Futures end at time T of the file")->type_name("T");
+  command
+      ->add_option("--until", options->until,
+                   "Futures end at time T of the file, or at a date, as 2019-03-01T06:30 (with data.time_origin)")
+      ->type_name("T|DATE");
   command->add_option("--horizon", forecast.horizon, "Futures end H after their sequence's end")->type_name("H");
   command->add_option("--seed", forecast.seed, "Draw other futures (default: federation.seed)")->type_name("N");
   add_set_option(*command, options->overrides);
   command->callback([options, futures, &chosen] {
-    check_futures(options->request.forecast, futures->count() > 0);
+    check_futures(options->request.forecast, options->until, futures->count() > 0);
     chosen = [options] { return predict(*options); };
   });
 }

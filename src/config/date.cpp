@@ -131,4 +131,12 @@ std::string date_at(std::string_view origin, std::string_view unit, double time)
   return to_text_with_time(zero->second + chrono::seconds(static_cast<std::int64_t>(std::floor(since))));
 }
 
+std::optional<double> time_of(const Date& date, std::string_view origin, std::string_view unit) {
+  const auto zero = parse_date(origin);
+  const auto seconds = seconds_of(unit);
+  if (!zero || !seconds) return std::nullopt;
+  const auto since = static_cast<double>((date.second - zero->second).count());
+  return (since + 1e-9 * date.nanoseconds) / *seconds;
+}
+
 }  // namespace fedpp::config

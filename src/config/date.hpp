@@ -35,4 +35,7 @@ std::optional<int> seconds_of(std::string_view unit);
 /// down; "" outside the years 1 to 9999, and where origin or unit is another.
 std::string date_at(std::string_view origin, std::string_view unit, double time);
 
+/// The other way around: the time of a date by the origin's clock, in the unit; nothing where origin or unit is another.
+std::optional<double> time_of(const Date& date, std::string_view origin, std::string_view unit);
+
 }  // namespace fedpp::config

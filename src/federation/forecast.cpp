@@ -24,6 +24,7 @@ namespace fedpp::federation {
 namespace {
 
 constexpr std::array kQuantiles{0.05, 0.25, 0.5, 0.75, 0.95};
+constexpr std::array kNextEventTimes{"observed_until", "expected", "q05", "q25", "q50", "q75", "q95"};
 
 /// A client's rows of the files.
 struct Rows {
@@ -50,6 +51,11 @@ std::string sequence_fields(const data::Plan& plan, const data::ClientData& clie
 std::string sequence_header(const data::Plan& plan) {
   return fmt::format("client,file,sequence{}{}", plan.clients_of_files() ? ",client_name" : "",
                      plan.named_sequences ? ",sequence_name" : "");
+}
+
+/// Of a time of the file, after a comma: nothing where the run does not know the date of time 0.
+std::string date_field(const config::Data& data, double time) {
+  return data.time_origin.empty() ? "" : "," + config::date_at(data.time_origin, data.time_unit, time);
 }
 
 /// -inf where there is none.
@@ -79,7 +85,8 @@ std::string summary_of(std::vector<std::size_t> counts) {
 }
 
 Rows rows_of(const Session& session, const OwnedClient& client, const model::Priors& theta,
-             const evaluation::GapGrid& grid, const ForecastRequest& request) {
+             const evaluation::GapGrid& grid, const ForecastRequest& request, Progress& progress) {
+  const auto& data = session.config().data;
   const auto& clock = session.plan().clock;
   const auto& sequences = client.data.sequences;
   const double origin = session.plan().origin;
@@ -93,33 +100,34 @@ Rows rows_of(const Session& session, const OwnedClient& client, const model::Pri
   if (!request.next_events.empty()) {
     const auto next = reader.after(ends, {session.seed()});
     for (std::size_t s = 0; s < next.size(); ++s) {
-      rows.next_events += fmt::format("{},{},{},{}", name(s), last_event(sequences[s]) + origin,
-                                      in_file(s, ends[s].from), in_file(s, ends[s].from + next[s].expectation()));
-      for (const double q : kQuantiles)
-        rows.next_events += fmt::format(",{}", in_file(s, ends[s].from + next[s].quantile(q)));
-      if (const auto& data = session.config().data; !data.time_origin.empty())
-        rows.next_events +=
-            "," + config::date_at(data.time_origin, data.time_unit, in_file(s, ends[s].from + next[s].expectation()));
+      std::vector<double> times{in_file(s, ends[s].from), in_file(s, ends[s].from + next[s].expectation())};
+      for (const double q : kQuantiles) times.push_back(in_file(s, ends[s].from + next[s].quantile(q)));
+      rows.next_events += fmt::format("{},{},{}", name(s), last_event(sequences[s]) + origin, fmt::join(times, ","));
+      for (const double time : times) rows.next_events += date_field(data, time);
       rows.next_events += '\n';
     }
   }
   if (request.futures.empty()) return rows;
   std::vector<FuturePath> paths;
   for (std::size_t s = 0; s < sequences.size(); ++s) {
-    const double until = request.until ? data::to_model(clock, sequences[s], *request.until - origin)
+    const double until = request.until ? data::to_model(clock, sequences[s], request.until->time - origin)
                                        : ends[s].from + *request.horizon * clock.scale;
     for (std::int64_t number = 0; number < request.paths; ++number)
       paths.push_back(
           {client.data.id, s, static_cast<std::uint32_t>(number), ends[s].from, until, reader.history(s), {}, false});
   }
   const auto seed = request.seed ? static_cast<std::uint64_t>(*request.seed) : session.seed();
-  draw_futures(paths, seed, [&](const std::vector<GapStart>& starts) { return reader.after(starts, {seed, 1}); });
+  draw_futures(
+      paths, seed, [&](const std::vector<GapStart>& starts) { return reader.after(starts, {seed, 1}); },
+      [&](double share) { progress.within_step(share); });
   std::map<std::size_t, std::vector<std::size_t>> counts;  // of the sequences that have a future
   for (const auto& path : paths) {
     if (path.until > path.from) counts[path.sequence].push_back(path.drawn.size());
-    for (const double time : path.drawn)
-      fmt::format_to(std::back_inserter(rows.futures), "{},{},{}\n", name(path.sequence), path.number,
-                     in_file(path.sequence, time));
+    for (const double drawn : path.drawn) {
+      const double time = in_file(path.sequence, drawn);
+      fmt::format_to(std::back_inserter(rows.futures), "{},{},{}{}\n", name(path.sequence), path.number, time,
+                     date_field(data, time));
+    }
     rows.cut += path.cut ? 1 : 0;
   }
   for (const auto& [sequence, of_futures] : counts)
@@ -171,19 +179,21 @@ std::int64_t sequences_past(Session& session, const std::vector<std::int64_t>& c
     for (const auto& sequence : session.owned(c).data.sequences) {
       const double end = end_of(sequence) + session.plan().origin;
       first = std::min(first, end);
-      counts[0] += end >= *request.until;
+      counts[0] += end >= request.until->time;
       ++counts[1];
     }
   }
   auto& world = session.world();
   world.allreduce(std::span<std::int64_t>(counts), mpi::Op::sum, "metrics");
   first = world.min(first, "metrics");
+  const auto& data = session.config().data;
+  const std::string first_date = config::date_at(data.time_origin, data.time_unit, first);
   mpi::together(world, [&] {
     if (counts[0] == counts[1])
       throw UserError(fmt::format(
           "--until {}: no sequence ends before it (the first is observed until {}), so there is no future to draw: "
           "give a later time of the file, or --horizon",
-          *request.until, first));
+          request.until->text, first_date.empty() ? fmt::format("{}", first) : first_date));
   });
   return counts[0];
 }
@@ -197,19 +207,22 @@ std::int64_t write_forecast(Session& session, const model::Priors& theta, const 
   mpi::together(session.world(), [&] {
     for (const auto c : clients) {
       if (!session.owns(c)) continue;
-      rows[c] = rows_of(session, session.owned(c), theta, grid, request);
+      rows[c] = rows_of(session, session.owned(c), theta, grid, request, progress);
       cut += rows[c].cut;
       progress.step();
     }
   });
   const std::string key = sequence_header(session.plan());
-  if (!request.next_events.empty())
-    write_in_order(session, request.next_events,
-                   key + ",last_time,observed_until,expected,q05,q25,q50,q75,q95" +
-                       (session.config().data.time_origin.empty() ? "\n" : ",expected_date\n"),
-                   clients, rows, &Rows::next_events);
+  const bool dates = !session.config().data.time_origin.empty();
+  if (!request.next_events.empty()) {
+    std::string header = key + ",last_time";
+    for (const auto* column : kNextEventTimes) header += fmt::format(",{}", column);
+    for (const auto* column : kNextEventTimes) header += dates ? fmt::format(",{}_date", column) : "";
+    write_in_order(session, request.next_events, header + '\n', clients, rows, &Rows::next_events);
+  }
   if (!request.futures.empty()) {
-    write_in_order(session, request.futures, key + ",future,time\n", clients, rows, &Rows::futures);
+    write_in_order(session, request.futures, key + (dates ? ",future,time,date\n" : ",future,time\n"), clients, rows,
+                   &Rows::futures);
     write_in_order(session, request.futures_summary, key + ",futures,mean,q05,q50,q95,empty\n", clients, rows,
                    &Rows::summary);
   }

@@ -12,13 +12,19 @@
 
 namespace fedpp::federation {
 
+/// A time of the file, and how it was given: as that or as a date.
+struct NamedTime {
+  double time;
+  std::string text;
+};
+
 /// Times in the file's unit.
 struct ForecastRequest {
   std::string next_events;           ///< file for the next event of every sequence; "": none
   std::string futures;               ///< file for drawn futures; "": none
   std::string futures_summary;       ///< file for how many events they have; set with `futures`
   std::int64_t paths = 0;            ///< futures of each sequence
-  std::optional<double> until;       ///< they end at this time of the file,
+  std::optional<NamedTime> until;    ///< they end at this time of the file,
   std::optional<double> horizon;     ///< or so long after the sequence's end
   std::optional<std::int64_t> seed;  ///< of the futures; none: federation.seed
 };

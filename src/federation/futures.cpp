@@ -21,10 +21,12 @@ double exponential(std::uint64_t seed, const FuturePath& path) {
 }  // namespace
 
 void draw_futures(std::vector<FuturePath>& paths, std::uint64_t seed,
-                  const std::function<std::vector<evaluation::NextEvent>(const std::vector<GapStart>&)>& after) {
+                  const std::function<std::vector<evaluation::NextEvent>(const std::vector<GapStart>&)>& after,
+                  const std::function<void(double)>& told) {
   std::vector<FuturePath*> active;
   for (auto& path : paths)
     if (path.from < path.until) active.push_back(&path);
+  const auto all = static_cast<double>(active.size());
   while (!active.empty()) {
     std::vector<GapStart> starts;
     for (const auto* path : active)
@@ -32,6 +34,7 @@ void draw_futures(std::vector<FuturePath>& paths, std::uint64_t seed,
                         path->drawn.empty() ? path->from : path->drawn.back(), &path->history, path->number});
     const auto next = after(starts);
     std::vector<FuturePath*> left;
+    double ahead = 0;
     for (std::size_t k = 0; k < active.size(); ++k) {
       auto& path = *active[k];
       const double time = starts[k].from + next[k].gap_at(exponential(seed, path));
@@ -42,8 +45,10 @@ void draw_futures(std::vector<FuturePath>& paths, std::uint64_t seed,
       path.history.times.push_back(time);
       path.history.types.push_back(0);  // unmarked; the encoder reads no types
       left.push_back(&path);
+      ahead += (path.until - time) / (path.until - path.from);
     }
     active = std::move(left);
+    told(1 - ahead / all);
   }
 }
 

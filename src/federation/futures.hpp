@@ -25,8 +25,11 @@ struct FuturePath {
 inline constexpr std::size_t kMostDrawn = 10000;
 
 /// Draws the paths to their ends, all of them one event a step. `after` gives the gap's distribution after each start
-/// (NextEventReader::after) of its one draw, the path's number. A path does not depend on the others.
-void draw_futures(std::vector<FuturePath>& paths, std::uint64_t seed,
-                  const std::function<std::vector<evaluation::NextEvent>(const std::vector<GapStart>&)>& after);
+/// (NextEventReader::after) of its one draw, the path's number. A path does not depend on the others. `told` hears after
+/// each step what share of the time of all paths is behind them.
+void draw_futures(
+    std::vector<FuturePath>& paths, std::uint64_t seed,
+    const std::function<std::vector<evaluation::NextEvent>(const std::vector<GapStart>&)>& after,
+    const std::function<void(double)>& told = [](double) {});
 
 }  // namespace fedpp::federation

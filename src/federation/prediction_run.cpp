@@ -64,7 +64,7 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
     if (!file.empty()) fmt::print("{} of {} written to {}\n", what, count_clients(forecast_clients), file);
   if (past > 0)
     fmt::print("{} sequence{} observed until --until {} or longer: no futures\n", past, past == 1 ? " is" : "s are",
-               *request.forecast.until);
+               request.forecast.until->text);
   if (cut > 0) fmt::print("stopped at {} events, before their end: {}\n", kMostDrawn, counted(cut, "future"));
   return 0;
 }

@@ -22,6 +22,7 @@ namespace fedpp::federation {
 namespace {
 
 constexpr std::chrono::seconds kBetweenPlainLines{30};
+constexpr std::chrono::milliseconds kBetweenRenewals{200};  // within a step
 
 /// Whether the process that started this one is Open MPI's, and not a shell below it.
 bool started_by_mpirun() {
@@ -45,9 +46,9 @@ bool on_terminal(std::FILE* out) {
 }
 
 /// What is left if it goes on as it went so far.
-std::string time_left(std::chrono::steady_clock::time_point start, std::int64_t done, std::int64_t left) {
+std::string time_left(std::chrono::steady_clock::time_point start, double done, double left) {
   const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const double seconds = elapsed / static_cast<double>(done) * static_cast<double>(left);
+  const double seconds = elapsed / done * left;
   return seconds < 90 ? fmt::format("{:.0f} s left", seconds) : fmt::format("{:.1f} min left", seconds / 60);
 }
 
@@ -100,7 +101,7 @@ void Progress::round(std::int64_t round, std::int64_t rounds, double elbo_gain, 
       fmt::format("round {:>4}/{}  ELBO {}", round + 1, rounds, evaluation::number_text(elbo_gain, "{:+.4f}"));
   if (std::isfinite(validation)) text += fmt::format("  validation {:.4f}", validation);
   if (best_round >= 0) text += fmt::format("  (best: round {})", best_round + 1);
-  text += "  " + time_left(start_, rounds_done_, rounds - round - 1);
+  text += "  " + time_left(start_, static_cast<double>(rounds_done_), static_cast<double>(rounds - round - 1));
   if (!renew_) return line(text);
   renewed(text);
   note(text);
@@ -108,19 +109,31 @@ void Progress::round(std::int64_t round, std::int64_t rounds, double elbo_gain, 
 
 void Progress::pass(const std::string& what, std::size_t clients) {
   renewable_ = false;
-  pass_ = {what, clients, 0, Clock::now(), Clock::now()};
+  pass_ = {what, clients, 0, Clock::now(), Clock::now(), {}};
 }
 
 void Progress::step(std::size_t clients) {
   if (!speaks_) return;
   pass_.done += clients;
+  say_pass(0);
+}
+
+void Progress::within_step(double share) {
+  if (speaks_ && share > 0 && Clock::now() - pass_.renewed >= kBetweenRenewals) say_pass(share);
+}
+
+void Progress::say_pass(double share) {
   const std::size_t left = pass_.clients - pass_.done;
-  const std::string text = fmt::format(
-      "{}: {} of {}{}, {}", pass_.what, pass_.done, config::counted(static_cast<std::int64_t>(pass_.clients), "client"),
-      several_ranks_ ? " of rank 0" : "",
-      time_left(pass_.start, static_cast<std::int64_t>(pass_.done), static_cast<std::int64_t>(left)));
-  const bool due = left > 0 && Clock::now() - pass_.said >= kBetweenPlainLines;
-  if (due) pass_.said = Clock::now();
+  const double done = static_cast<double>(pass_.done) + share;
+  const std::string text = fmt::format("{}: {} of {}{}{}, {}", pass_.what, pass_.done,
+                                       config::counted(static_cast<std::int64_t>(pass_.clients), "client"),
+                                       several_ranks_ ? " of rank 0" : "",
+                                       share > 0 ? fmt::format(", {:.0f} % of the next", 100 * share) : "",
+                                       time_left(pass_.start, done, static_cast<double>(pass_.clients) - done));
+  const auto now = Clock::now();
+  const bool due = left > 0 && now - pass_.said >= kBetweenPlainLines;
+  if (due) pass_.said = now;
+  pass_.renewed = now;
   if (renew_) {
     renewed(left > 0 ? text : "");
     if (due) note(text);

@@ -40,10 +40,13 @@ class Progress {
   /// a step writes one if the last is half a minute ago, so that a short pass leaves none.
   void pass(const std::string& what, std::size_t clients);
   void step(std::size_t clients = 1);
+  /// The share, in [0, 1], of a long step of one client that is done.
+  void within_step(double share);
 
  private:
   using Clock = std::chrono::steady_clock;
 
+  void say_pass(double share);            ///< of the step that goes on; the pass is done where nothing is left
   void renewed(const std::string& text);  ///< in place of the line above, where that is of its own
 
   bool speaks_, several_ranks_, renew_, renewable_ = false;
@@ -55,7 +58,7 @@ class Progress {
   struct {
     std::string what;
     std::size_t clients = 0, done = 0;
-    Clock::time_point start, said;
+    Clock::time_point start, said, renewed;
   } pass_;
 };
 

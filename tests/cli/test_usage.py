@@ -60,6 +60,9 @@ class Usage(Case):
                       self.refuses("predict", "out", "--futures", "3", "--until", "1", "--horizon", "2", env=NO_START))
         self.assertIn("give it as well", self.refuses("predict", "out", "--horizon", "2", env=NO_START))
         self.assertIn("give it as well", self.refuses("predict", "out", "--seed", "2", env=NO_START))
+        for end, told in [("tomorrow", "is neither a time"), ("2021-02-29", "nor a date that exists"), ("inf", "is neither"), ("1e999", "is neither"),
+                          ("2021-02-28T12:00Z", "without Z or a distance"), ("", "is neither")]:
+            self.assertIn(told, self.refuses("predict", "out", "--futures", "3", "--until", end, env=NO_START))
         self.assertIn("--horizon -1", self.refuses("predict", "out", "--futures", "3", "--horizon", "-1", env=NO_START))
         self.assertIn("--futures 0: must be at least 1", self.refuses("predict", "out", "--futures", "0", env=NO_START))
         self.assertIn("--futures 0: must", self.refuses("predict", "out", "--futures", "0", "--horizon", "2", env=NO_START))

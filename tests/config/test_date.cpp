@@ -95,6 +95,11 @@ TEST(Date, TimesAreCountedFromAnOrigin) {
     EXPECT_EQ(date_at("2019-03-01", "day", time), "") << time;
   EXPECT_EQ(date_at("", "day", 1), "");
   EXPECT_EQ(date_at("2019-03-01", "file unit", 1), "");
+  const auto date = parse_date("2019-02-28 23:59:58.5").value();
+  EXPECT_EQ(time_of(date, "2019-03-01", "s"), -1.5);
+  EXPECT_EQ(time_of(parse_date("2019-03-01T06:30").value(), "2019-02-28", "hour"), 30.5);
+  EXPECT_FALSE(time_of(date, "", "s"));
+  EXPECT_FALSE(time_of(date, "2019-03-01", "file unit"));
 }
 
 }  // namespace

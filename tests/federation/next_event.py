@@ -104,13 +104,38 @@ class NextEvent(SameBits):
         self.train(1, "out")
         predict = lambda *more: self.assertEqual(self.start(self.on_ranks(1, "predict", "out", "--next-events", *more)).returncode, 0)
         predict()
+        origin = datetime.datetime(1999, 12, 30, 23, 59, 59)
+        seconds = lambda date: (datetime.datetime.fromisoformat(date) - origin).total_seconds()
         for row in self.rows("out/next_events.csv"):
-            told = datetime.datetime.fromisoformat(row["expected_date"]) - datetime.datetime(1999, 12, 30, 23, 59, 59)
-            self.assertAlmostEqual(told.total_seconds(), 604800 * float(row["expected"]), delta=2)
+            for column in ["observed_until", "expected", "q05", "q25", "q50", "q75", "q95"]:
+                self.assertAlmostEqual(seconds(row[f"{column}_date"]), 604800 * float(row[column]), delta=2)
         predict("--set", "data.time_origin=9999-12-31")
         self.assertEqual({row["expected_date"] for row in self.rows("out/next_events.csv")}, {""})
         predict("--set", "data.time_origin=")
-        self.assertNotIn("expected_date", self.rows("out/next_events.csv")[0])
+        self.assertNotIn("date", str(self.rows("out/next_events.csv")[0]))
+
+        ends = sorted(row["observed_until"] for row in self.rows("out/next_events.csv"))
+        until = origin + datetime.timedelta(weeks=1 + max(map(float, ends)))
+        futures = lambda end: self.start(self.on_ranks(2, "predict", "out", "--futures", 4, "--until", end))
+        told = futures(until.isoformat())
+        self.assertEqual(told.returncode, 0, told.stderr)
+        drawn = self.rows("out/futures.csv")
+        for row in drawn:
+            self.assertAlmostEqual(seconds(row["date"]), 604800 * float(row["time"]), delta=2)
+        self.assertEqual(futures((until - origin).total_seconds() / 604800).returncode, 0)
+        self.assertEqual(self.rows("out/futures.csv"), drawn)
+        self.assertGreater(len(drawn), 0)
+        early = futures("1990-01-01").stderr
+        self.assertIn("--until 1990-01-01: no sequence ends before it (the first is observed until ", early)
+        self.assertIn(self.date_of(origin, ends), early)
+        unknown = self.start(self.on_ranks(2, "predict", "out", "--futures", 4, "--until", "2001-01-01", "--set", "data.time_origin="))
+        self.assertEqual((unknown.returncode, unknown.stdout), (2, ""))
+        self.assertIn("--until 2001-01-01: the run does not know the date of the file's time 0", unknown.stderr)
+
+    @staticmethod
+    def date_of(origin, weeks):
+        """Of the earliest of these times, to the minute."""
+        return (origin + datetime.timedelta(weeks=min(map(float, weeks)))).isoformat()[:len("2000-01-01T00:00")]
 
     def test_unix_microseconds_keep_their_digits(self):
         self.deck(data__clients=3, data__partition="homogeneous", federation__participants=0, federation__rounds=1)

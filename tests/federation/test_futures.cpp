@@ -1,6 +1,7 @@
 // Futures of a known process: each path goes on from its own events, and no path depends on another.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "federation/futures.hpp"
@@ -89,6 +90,24 @@ TEST(Futures, do_not_depend_on_the_others) {
   auto another_seed = std::vector{paths_of(0, 5, 8)[3]};
   federation::draw_futures(another_seed, 8, Hawkes());
   EXPECT_NE(another_seed[0].drawn, alone);
+}
+
+TEST(Futures, tell_what_share_of_their_time_is_behind_them) {
+  auto paths = paths_of(0, 2, 10);
+  paths[1].until = 4;
+  const auto grid = evaluation::gap_grid(1e-3, 1, 4);
+  std::vector<double> shares;
+  federation::draw_futures(
+      paths, 1,
+      [&](const std::vector<GapStart>& starts) {
+        const std::vector<double> constant(grid.nodes.size(), 1.0);
+        return std::vector<evaluation::NextEvent>(starts.size(), evaluation::NextEvent(grid, constant));
+      },
+      [&](double share) { shares.push_back(share); });
+  ASSERT_GT(shares.size(), 3u);
+  EXPECT_DOUBLE_EQ(shares[0], (paths[0].drawn[0] / 10 + paths[1].drawn[0] / 4) / 2);
+  EXPECT_TRUE(std::ranges::is_sorted(shares));
+  EXPECT_EQ(shares.back(), 1);
 }
 
 TEST(Futures, stop_at_the_bound_and_where_no_time_is_left) {
