@@ -28,6 +28,8 @@ def intensities(result, h5):
         text += ". Ticks below are event times, a row each for training, validation and test: evaluation.curve_events wrote them, so this page holds data of clients."
         if any("train_ends" in curve for curve in curves):
             text += " Shaded: past the training windows, darker past those for validation; where a curve is of several sequences, the more of them are past, the darker."
+        if any("gaps" in curve for curve in curves):
+            text += " Hatched: no sequence shown was observed there, so that the curve is told by its neighbours alone."
         return text
     text += ". Event times are not written, nor where training windows end: only evaluation.curve_events = true does that."
     if ((result.get("config") or {}).get("model") or {}).get("encoder") in HISTORY:

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "data/intervals.hpp"
 #include "evaluation/trivial_models.hpp"
 #include "federation/scoring.hpp"
 #include "federation/shared_file.hpp"
@@ -44,6 +45,23 @@ std::vector<double> ends_of(const OwnedClient& client, const data::Clock& clock,
   }
   std::sort(ends.begin(), ends.end());
   return ends;
+}
+
+/// Start and end, one after the other, of the stretches between the first and the last window in which none of the
+/// sequences shown is observed, in the curve's time.
+std::vector<double> gaps_of(const OwnedClient& client, const data::Clock& clock, std::int64_t only) {
+  std::vector<data::Interval> windows;
+  for (std::size_t s = 0; s < client.data.sequences.size(); ++s) {
+    if (only >= 0 && static_cast<std::int64_t>(s) != only) continue;
+    const auto& sequence = client.data.sequences[s];
+    const double origin = clock.elapsed ? sequence.origin : 0.0;
+    for (const auto& of_split : sequence.windows)
+      for (const auto& window : of_split) windows.push_back({window.start - origin, window.end - origin});
+  }
+  std::vector<double> gaps;
+  const auto observed = data::join(std::move(windows));
+  for (std::size_t i = 1; i < observed.size(); ++i) gaps.insert(gaps.end(), {observed[i - 1].end, observed[i].start});
+  return gaps;
 }
 
 /// The intensity per unit of file time with its 90 % band.
@@ -108,6 +126,8 @@ void write_client(const Session& session, const OwnedClient& client, const Curve
     group.write("train_events", event_times(client, clock, data::kTrain, only));
     group.write("validation_events", event_times(client, clock, data::kValidation, only));
     group.write("test_events", event_times(client, clock, data::kTest, only));
+    if (const auto gaps = gaps_of(client, clock, only); !gaps.empty())
+      group.write("gaps", std::span<const double>(gaps), {gaps.size() / 2, 2});
     // They say where events are (data.split_at), and sequences that are in one split as a whole have none.
     if (session.protocol() == evaluation::Protocol::kChronological) {
       group.write("train_ends", ends_of(client, clock, data::kTrain, only));

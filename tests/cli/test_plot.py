@@ -120,7 +120,7 @@ class Plot(program.Case):
             group["histogram_rate"] = [9.0] + 49 * [1.0]
             figure = self.drawn(figures.intensities({}, file))
             self.assertEqual(labels(figure)[-2:], ["histogram", figures.ABOVE])
-            group["train_ends"], group["validation_ends"] = [1.0], [1.5]
+            group["train_ends"], group["validation_ends"], group["gaps"] = [1.0], [1.5], [[0.2, 0.4]]
             header = self.drawn(figures.intensities({}, file)).subfigs[0]  # as many keys as there can be
             self.assertFalse(header.texts[0].get_window_extent().overlaps(header.legends[0].get_window_extent()))
             marks = [line for line in figure.axes[0].lines if line.get_label() == figures.ABOVE]
@@ -216,6 +216,19 @@ class Plot(program.Case):
             told = {encoder: captions.caption("intensities", {"config": {"model": {"encoder": encoder}}}, file) for encoder in ["decay", "rbf"]}
         self.assertIn("jump at each event", told["decay"])
         self.assertNotIn("jump at each event", told["rbf"])
+
+    def test_gaps_in_the_observation_are_hatched(self):
+        with h5py.File(self.folder / "out/result.h5", "a") as file:
+            group = file["curves/client_000000"]
+            self.assertNotIn("Hatched", captions.caption("intensities", {}, file))
+            group["gaps"] = [[0.25, 0.5], [1.0, 1.25]]
+            data = {"time_origin": "2019-03-01", "time_unit": "day"}
+            for clock, start in [("elapsed", 0), ("calendar", matplotlib.dates.date2num(np.datetime64("2019-03-01")))]:
+                group.attrs["clock"] = clock
+                for axis in self.drawn(figures.intensities({"config": {"data": data}}, file)).axes:
+                    hatched = [axis.transData.inverted().transform(patch.get_window_extent())[:, 0] - start for patch in axis.patches if patch.get_hatch()]
+                    np.testing.assert_allclose(hatched, [[0.25, 0.5], [1.0, 1.25]], atol=1e-6)
+            self.assertIn("Hatched", captions.caption("intensities", {}, file))
 
     def test_where_the_windows_meet_is_marked(self):
         with h5py.File(self.folder / "out/result.h5", "a") as file:

@@ -2,6 +2,7 @@
 import unittest
 
 import h5py
+import h5py
 import numpy as np
 
 from runs import PER_SEQUENCE, SameBits, data_set, settings
@@ -90,7 +91,11 @@ class Settings(SameBits):
         self.assertIn(f"\n{outside} events outside the windows are left out\n", told)
         told = self.train(2, "types", "--set", "data.clients=1", "--set", "federation.participants=0").stdout
         self.assertIn("types of events that no client sees: 1, with ", told)
-        self.train(2, "windows")
+        self.train(2, "windows", "--set", "evaluation.curve_events=true")
+        with h5py.File(self.folder / "windows" / "result.h5") as file:  # common to all sequences of a client, from their start at -10
+            (start, end), = file["curves/client_000000/gaps"][()]
+        self.assertIn(round(start, 9), [30, 31, 32])
+        self.assertAlmostEqual(end, 35)
         self.train(2, "none", "--set", "data.windows=[]")
         self.assertNotEqual(self.result("windows")["theta"], self.result("none")["theta"])
         # All of observed time on both sides of the events changes the rate; a window that is the whole span does not,

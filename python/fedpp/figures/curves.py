@@ -14,8 +14,9 @@ from .data import Missing, drawable
 from .labels import client_label, text, unit_name
 from .style import GREY, OURS, TEST, TRAIN, VALIDATION, styled
 
-ABOVE = "histogram is higher"
+ABOVE = "higher still"
 BEYOND = matplotlib.colors.LinearSegmentedColormap.from_list("beyond", ["#ffffff", "#d3d8de"])
+UNOBSERVED = {"facecolor": "none", "edgecolor": "#9aa5b1", "hatch": "////", "lw": 0, "zorder": 0.5}
 UNITS = {"s": 1, "min": 60, "hour": 3600, "day": 86400, "week": 604800}
 
 
@@ -50,6 +51,12 @@ def shade(axis, ends, start, end, times_of):
     for e, style in zip(ends, (":", "--")):
         if len(e) == 1:
             axis.axvline(times_of(e)[0], color="#4d5966", lw=1.1, ls=style, zorder=0.6)
+
+
+def hatch(axis, gaps, times_of):
+    """Over the stretches in which no sequence was observed."""
+    for first, last in gaps:
+        axis.axvspan(*times_of(np.array([first, last])), **UNOBSERVED)
 
 
 def calendar(result, group):
@@ -120,6 +127,9 @@ def intensity_panel(cell, group, label, label_x, dates):
         if all(map(len, ends)):
             for panel in {axis, bottom}:
                 shade(panel, ends, first, last, times_of)
+        if "gaps" in group:
+            for panel in {axis, bottom}:
+                hatch(panel, group["gaps"][()], times_of)
         bottom.set_xlim(time[shown][0], time[shown][-1])
     if label_x:
         clock = text(group.attrs.get("clock", ""))
@@ -153,7 +163,10 @@ def intensities(result, h5):
         keys.append(Line2D([], [], color=GREY, lw=1, label="histogram"))
     if any("train_ends" in h5["curves"][name] for name in names):
         keys += [Patch(color=BEYOND(0.5), lw=0, label="validation"), Patch(color=BEYOND(1.0), lw=0, label="test")]
+    if any("gaps" in h5["curves"][name] for name in names):
+        keys.append(Patch(**UNOBSERVED, label="not observed"))
     drawn = [line for axis in figure.axes for line in axis.lines]
     keys += [line for line in drawn if line.get_label() == ABOVE][:1]
-    header.legend(handles=keys, loc="center right", ncol=len(keys), fontsize=8.5, columnspacing=0.9, handlelength=1.4, handletextpad=0.5)
+    header.legend(handles=keys, loc="center right", ncol=len(keys), fontsize=8 if len(keys) > 7 else 8.5, columnspacing=0.8,
+                  handlelength=1.3, handletextpad=0.4)
     return figure
