@@ -105,7 +105,7 @@ class Plot(program.Case):
             file["graph/weights"] = [[0.0, 0.98, 0.999], [0.98, 0.0, 0.96], [0.999, 0.96, 0.0]]
             figure = self.drawn(figures.graph({}, file))
             self.assertEqual(figure.axes[0].images[0].get_clim(), (0, 1))
-            self.assertIn("within communities 0.999, between them 0.970", figure.axes[0].get_title(loc="left"))
+            self.assertIn("within communities 0.999, between them 0.970", figure.texts[0].get_text())
             self.assertIn("need not mean anything", captions.caption("graph", {}, file))
             file["graph/weights"][...] = [[0.0, 0.2, 0.9], [0.2, 0.0, 0.1], [0.9, 0.1, 0.0]]
             self.assertNotIn("need not mean anything", captions.caption("graph", {}, file))
@@ -138,6 +138,17 @@ class Plot(program.Case):
         with h5py.File(self.folder / "out/result.h5") as file:
             title = self.drawn(figures.intensities(names, file)).axes[0].get_title(loc="left")
         self.assertTrue(title.startswith("client 0 north"), title)
+        with h5py.File(self.folder / "out/result.h5", "a") as file:
+            file["curves/client_000000"].attrs["types"] = "0 3"
+            title = self.drawn(figures.intensities(names, file)).axes[0].get_title(loc="left")
+            file["graph/clients"], file["graph/community"], file["graph/weights"] = [0, 2], [0, 1], np.eye(2)
+            figure = self.drawn(figures.graph(names, file))
+        axis, title_box = figure.axes[0], figure.texts[0].get_window_extent()
+        self.assertTrue(0 <= title_box.x0 and title_box.x1 <= figure.bbox.x1, "beside long names there is room for the title")
+        self.assertIn("types a, 3", title)
+        rounds = [{**r, "communities": [0, 1, 1]} for r in ROUNDS]
+        for named in [*axis.xaxis.get_ticklabels()[:1], *self.drawn(figures.communities({**names, "rounds": rounds}, None)).axes[0].get_yticklabels()[:1]]:
+            self.assertEqual(named.get_text(), "0 north")
         labels = [label.get_text() for label in self.drawn(figures.scores(self.scored(**names), None)).axes[0].get_yticklabels()]
         self.assertEqual(labels, ["3", "2", r"1 \$x\$ long long long long…", "0 north"])
         table = {name: np.array([1.0, 2.0]) for name in ("observed_until", "q05", "q25", "q50", "q75", "q95")}

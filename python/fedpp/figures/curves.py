@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from .data import Missing, drawable
-from .labels import client_label, text, unit_name
+from .labels import client_label, text, type_label, unit_name
 from .style import GREY, OURS, TEST, TRAIN, VALIDATION, styled
 
 ABOVE = "higher still"
@@ -83,7 +83,7 @@ def histogram(axis, edges, rate):
         axis.plot(edges[above] + (edges[above + 1] - edges[above]) / 2, np.full(len(above), top), ls="", marker="^", ms=5, color="#555555", clip_on=False, label=ABOVE)
 
 
-def intensity_panel(cell, group, label, label_x, dates):
+def intensity_panel(cell, group, result, client, label_x, dates):
     """The curves of a client, above ticks at its events where the run wrote these."""
     ticks = "train_events" in group
     if ticks:
@@ -113,8 +113,8 @@ def intensity_panel(cell, group, label, label_x, dates):
     axis.set_ylabel(f"intensity\n(per {unit})", fontsize=9)
     axis.yaxis.set_major_locator(MaxNLocator(4))
     types, sequence = group.attrs.get("types"), group.attrs.get("sequence")
-    title = f"client {label}" + ("" if sequence is None else f"  ·  its sequence {sequence} alone")
-    types = text(types).split() if types is not None else []
+    title = f"client {client_label(result, client)}" + ("" if sequence is None else f"  ·  its sequence {sequence} alone")
+    types = [type_label(result, kind) for kind in text(types).split()] if types is not None else []
     if types:
         title += f"  ·  type{'s' if len(types) > 1 else ''} {', '.join(types[:8])}" + (", …" if len(types) > 8 else "")
     axis.set_title(title, loc="left", fontsize=10)
@@ -154,8 +154,7 @@ def intensities(result, h5):
     cells = np.atleast_1d(body.subfigures(rows, columns)).reshape(rows, columns)
     for i, name in enumerate(names):
         group = h5["curves"][name]
-        intensity_panel(cells[i // columns, i % columns], group, client_label(result, int(name.split("_")[-1])), i + columns >= len(names),
-                        calendar(result, group))
+        intensity_panel(cells[i // columns, i % columns], group, result, int(name.split("_")[-1]), i + columns >= len(names), calendar(result, group))
     header.text(0.01, 0.5, "Posterior intensity", va="center", fontsize=11, fontweight="bold")
     keys = [Line2D([], [], color=OURS, lw=1.6, label="median"), Line2D([], [], color=OURS, lw=1, ls=":", label="mean"),
             Patch(color=OURS, alpha=0.22, lw=0, label="5 to 95 %")]

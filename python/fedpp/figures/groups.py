@@ -8,6 +8,7 @@ from matplotlib.ticker import MaxNLocator
 
 from ..scores import mean_similarities, similarity_text
 from .data import Missing
+from .labels import client_label
 from .style import OURS, TEST, from_zero, styled
 
 
@@ -27,7 +28,7 @@ def communities(result, _):
                 extent=(first - 0.5, last + 0.5, len(table) - 0.5, -0.5))
     step = max(1, -(-len(table) // 40))
     axis.set_yticks(range(0, len(table), step))
-    axis.set_yticklabels([str(order[k]) for k in range(0, len(table), step)], fontsize=8)
+    axis.set_yticklabels([client_label(result, order[k]) for k in range(0, len(table), step)], fontsize=8)
     axis.set_ylabel("client, by its\nlast community")
     axis.grid(False)
     axis.set_title("Communities: one colour each within a round, numbered by first appearance", loc="left", fontweight="bold")
@@ -41,7 +42,7 @@ def communities(result, _):
 
 
 @styled
-def graph(_, h5):
+def graph(result, h5):
     if h5 is None or "graph" not in h5:
         raise Missing("clients share one prior: result.h5 has no graph")
     clients, community, weights = (h5["graph"][name][()] for name in ("clients", "community", "weights"))
@@ -57,11 +58,13 @@ def graph(_, h5):
     step = max(1, -(-len(clients) // 40))
     for side in (axis.xaxis, axis.yaxis):
         side.set_ticks(range(0, len(clients), step))
-        side.set_ticklabels([str(clients[order[k]]) for k in range(0, len(clients), step)], fontsize=8)
+        side.set_ticklabels([client_label(result, clients[order[k]]) for k in range(0, len(clients), step)], fontsize=8)
     axis.tick_params(axis="x", rotation=90)
     axis.set(xlabel="client, by community", ylabel="client, by community")
     axis.grid(False)
     figure.colorbar(image, ax=axis, label="similarity (edge weight)", shrink=0.8)
-    axis.set_title("Client graph after the last round; communities framed\n"
-                   f"mean similarity within communities {similarity_text(within)}, between them {similarity_text(between)}", loc="left", fontweight="bold")
+    # Of the figure: beside long names the axes are too narrow for it.
+    figure.suptitle("Client graph after the last round; communities framed\n"
+                    f"mean similarity within communities {similarity_text(within)}, between them {similarity_text(between)}", x=0.02, ha="left",
+                    fontweight="bold", fontsize=plt.rcParams["axes.titlesize"])
     return figure

@@ -28,6 +28,12 @@ def client_label(result, client):
     return f"{client} {name_label(names[client])}" if client < len(names) else str(client)
 
 
+def type_label(result, kind):
+    """A type of event by its name where the run's data have one, else by its number."""
+    names = (result.get("names") or {}).get("types") or []
+    return name_label(names[int(kind)]) if kind.isdigit() and int(kind) < len(names) else kind
+
+
 def counted(count, noun):
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
