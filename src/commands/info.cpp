@@ -12,6 +12,7 @@
 #include "config/counted.hpp"
 #include "config/data_files.hpp"
 #include "config/date.hpp"
+#include "config/error.hpp"
 #include "config/read.hpp"
 #include "data/dataset.hpp"
 #include "data/seen_types.hpp"
@@ -80,7 +81,7 @@ void print_events(const std::string& file) {
   fmt::print("  types           {}\n", summary.types);
   for (std::size_t type = 0; type < summary.type_counts.size(); ++type) {
     if (summary.type_counts[type] > 0)
-      fmt::print("    type {:<8} {} events{}\n", type, summary.type_counts[type],
+      fmt::print("    type {:<8} {}{}\n", type, config::counted(summary.type_counts[type], "event"),
                  type < names.types.size() ? "  " + names.types[type] : "");
   }
 }
@@ -104,6 +105,10 @@ void print_clients(const std::string& file, const std::vector<std::string>& over
 
 int info(const InfoOptions& options) {
   for (const std::string& file : options.files) {
+    if (std::filesystem::is_directory(file))
+      throw UserError(fmt::format(
+          "{}: is a folder; name a data file or a configuration, or ask 'fedpp status {}' what a training does there",
+          file, file));
     if (std::filesystem::path(file).extension() == ".toml") {
       print_clients(file, options.overrides);
     } else {

@@ -107,6 +107,10 @@ class Import(Case):
         for pair in [("sequences", "6"), ("events", "30")]:
             self.assertIn(pair, list(zip(words, words[1:])))
 
+    def test_info_of_a_folder_says_who_tells_about_it(self):
+        (self.folder / "out").mkdir()
+        self.assertIn("out: is a folder; name a data file or a configuration, or ask 'fedpp status out'", self.refuses("info", "out", env=NO_START))
+
     def test_bad_cuts(self):
         self.write("a.csv", EVENTS)
         for text in ["5", "5:", ":5", "5:3", "0:5", "-1:5", "3:5:7", "3.5:5", "x:5"]:
