@@ -16,6 +16,8 @@
 
 FEDPP_HOME=${FEDPP_HOME:-${SLURM_SUBMIT_DIR:-$PWD}}
 fedpp_jobs=$FEDPP_HOME/jobs
+case $- in *u*) fedpp_unset=-u ;; *) fedpp_unset=+u ;; esac
+set +u # scripts of sites and of modules read variables that are not set
 [ ! -f "$fedpp_jobs/environment/site.sh" ] || . "$fedpp_jobs/environment/site.sh"
 
 fedpp_command=()
@@ -26,6 +28,7 @@ if [ -z "${FEDPP:-}" ]; then
   done
 fi
 . "$fedpp_jobs/environment/${FEDPP_MACHINE:-plain}.sh"
+set $fedpp_unset
 [ ${#fedpp_command[@]} -gt 0 ] || fedpp_command=("$FEDPP")
 
 # Threads: what SLURM gives a task, and none for BLAS inside a rank. Since SLURM 22.05 srun takes cores a task from its own variable
@@ -34,6 +37,10 @@ fi
 fedpp_threads_bound=${OMP_PROC_BIND:-}
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-${SLURM_CPUS_PER_TASK:-1}} OMP_PROC_BIND=${OMP_PROC_BIND:-spread} OMP_PLACES=${OMP_PLACES:-threads}
 export OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 KOKKOS_DISABLE_WARNINGS=1
+
+# A folder has one run at a time (train.lock) and a checkpoint its name only when it is whole. HDF5's own locks add nothing, and where a file
+# system has none, older versions of HDF5 refuse to write.
+export HDF5_USE_FILE_LOCKING=${HDF5_USE_FILE_LOCKING:-FALSE}
 
 # One switch for the MPI libraries that are met on clusters (Open MPI 4 and 5, by their own names).
 case ${FEDPP_GPU_AWARE_MPI:-0} in

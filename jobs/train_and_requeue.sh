@@ -2,61 +2,93 @@
 #
 # train_and_requeue OUT CONFIG [ARGUMENT...]: trains on all tasks of the job from the newest intact checkpoint in OUT, or from the
 # start. When SLURM says that time is nearly up (--signal=B:USR1@...), or sends TERM (preemption), the ranks finish their round and write a
-# checkpoint; then the job puts itself back into the queue, also where they died of the request (while they started, or because a round took
-# longer than the time that was left). After another failure it does so, too, as long as it got further than the time before.
+# checkpoint; then the job puts itself back into the queue, also where they died of the request while they started. After another failure it
+# does so, too, as long as it got further than the time before.
+# SLURM takes back no job that ran into its limit: 45 s before it the job goes back whatever the ranks do. Where that was in vain twice in a
+# row, without a new checkpoint, it stays out.
 #   FEDPP_MAX_RESTARTS   (default 100)
 
 train_and_requeue() {
-  local out=$1 config=$2 code=0 asked= interrupted= ranks= before after job=${SLURM_JOB_ID:-}
+  local out=$1 config=$2 code=0 asked= time_up= interrupted= ranks= watch= before after job=${SLURM_JOB_ID:-}
   # The last task of an array has the array's own number, by which SLURM means all its tasks. (A job submitted from a task inherits the
   # array's variables, not its number.)
   [ "$job" != "${SLURM_ARRAY_JOB_ID:-none}" ] || job=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID
   shift 2
+  say() { echo "$(date -u +%FT%TZ) $*"; }
   newest_checkpoint() { find "$out" -maxdepth 1 -name 'checkpoint-*.h5' 2>/dev/null | sort | tail -1; }
   before=$(newest_checkpoint)
-  echo "$(date -u +%FT%TZ) job ${job:-none}, restart ${SLURM_RESTART_COUNT:-0}, on ${SLURM_JOB_NODELIST:-this machine}, from ${before:-the start}"
+  say "job ${job:-none}, restart ${SLURM_RESTART_COUNT:-0}, ${SLURM_NTASKS:+$SLURM_NTASKS tasks }on ${SLURM_JOB_NODELIST:-this machine}, from ${before:-the start}"
 
-  pass_on() { [ -z "$ranks" ] || kill -USR1 "$ranks" 2>/dev/null; }
-  trap 'asked=yes interrupted=yes; echo "$(date -u +%FT%TZ) asked to stop: a checkpoint after this round"; pass_on' USR1 TERM
+  put_back() {
+    if [ -z "$job" ] || [ "${SLURM_RESTART_COUNT:-0}" -ge "${FEDPP_MAX_RESTARTS:-100}" ]; then
+      echo "go on with: fedpp train $config --out $out --auto-resume" >&2
+      return
+    fi
+    # A job that was cancelled stays so, and one that was preempted SLURM puts back itself.
+    if ! scontrol -o show job "$job" | grep -q 'JobState=RUNNING'; then
+      echo "the job was ended from outside; go on with: fedpp train $config --out $out --auto-resume" >&2
+      return
+    fi
+    if [ -n "$time_up" ] && [ "$(newest_checkpoint)" = "$before" ]; then
+      if [ "$(cat "$out/requeued-from" 2>/dev/null)" = "${before:-the start}" ]; then
+        echo "twice in a row the time was up without a checkpoint: not put back into the queue; ask for more time (sbatch --time=...)" >&2
+        return
+      fi
+      mkdir -p "$out" && echo "${before:-the start}" >"$out/requeued-from"
+    fi
+    echo "back into the queue"
+    scontrol requeue "$job"
+  }
+  put_back_in_time() {
+    local now
+    now=$(date +%s)
+    local left=$((${SLURM_JOB_END_TIME:-$((now + 180))} - now - 45)) # 180: as --signal says; SLURM before 23.02 does not tell the end
+    [ "$left" -le 0 ] || read -r -t "$left" <> <(:) # sleeps without a child, which would outlive this
+    say "the ranks are still at work"
+    put_back
+  }
+  ask() {
+    asked=yes interrupted=yes
+    say "asked to stop: a checkpoint after this round"
+    [ -z "$ranks" ] || kill -USR1 "$ranks" 2>/dev/null
+    if [ "$1" = USR1 ] && [ -z "$time_up" ]; then
+      time_up=yes
+      put_back_in_time &
+      watch=$!
+    fi
+  }
+  trap 'ask USR1' USR1
+  trap 'ask TERM' TERM
   on_ranks "" train "$config" --out "$out" --auto-resume "$@" &
   ranks=$!
-  [ -z "$asked" ] || pass_on # it came before there was anyone to tell
+  [ -z "$asked" ] || kill -USR1 "$ranks" 2>/dev/null # it came before there was anyone to tell
   while interrupted=; do
     code=0
     wait $ranks || code=$?
     [ -n "$interrupted" ] || break # else a trapped signal may have ended wait, not the ranks; of ranks that are gone it says the code again
   done
   trap - USR1 TERM
+  [ -z "$watch" ] || kill $watch 2>/dev/null
   after=$(newest_checkpoint)
   # srun ends with 0, too, where a node could not start its tasks.
   if [ $code -eq 0 ] && [ ! -e "$out/result.json" ]; then
     echo "the launcher ended without a failure, but there is no result" >&2
     code=75
   fi
-  echo "$(date -u +%FT%TZ) fedpp ended with code $code; checkpoint: ${after:-none}"
+  say "fedpp ended with code $code; checkpoint: ${after:-none}"
   # Ranks that were asked to stop while they loaded libraries, or that mpirun or SLURM ended in the middle of a round, failed at nothing.
   [ -z "$asked" ] || [ $code -eq 0 ] || [ $code -eq 2 ] || code=75
 
   case $code in
-    0 | 2) return $code ;; # done; a mistake of the user's, which no restart mends
-    75) ;; # stopped by a signal after a checkpoint, or never started
+    0 | 2) ;; # done; a mistake of the user's, which no restart mends
+    75) put_back ;; # stopped by a signal after a checkpoint, or never started
     *)
       if [ "$after" = "$before" ]; then
         echo "no further than the time before: not put back into the queue" >&2
-        return $code
+      else
+        put_back
       fi
       ;;
   esac
-  if [ -z "$job" ] || [ "${SLURM_RESTART_COUNT:-0}" -ge "${FEDPP_MAX_RESTARTS:-100}" ]; then
-    echo "go on with: fedpp train $config --out $out --auto-resume" >&2
-    return $code
-  fi
-  # A job that was cancelled stays so, and one that was preempted SLURM puts back itself.
-  if ! scontrol -o show job "$job" | grep -q 'JobState=RUNNING'; then
-    echo "the job was ended from outside; go on with: fedpp train $config --out $out --auto-resume" >&2
-    return $code
-  fi
-  echo "back into the queue"
-  scontrol requeue "$job"
   return $code
 }

@@ -8,3 +8,7 @@ for start in /etc/profile.d/modules.sh /etc/profile.d/lmod.sh; do # where the ba
 done
 module purge
 module load ${FEDPP_MODULES}
+if ! command -v "${FEDPP_LAUNCHER:-srun}" >/dev/null; then
+  echo "modules.sh: no ${FEDPP_LAUNCHER:-srun} in PATH after 'module purge': name its module, too, in FEDPP_MODULES" >&2
+  exit 2
+fi

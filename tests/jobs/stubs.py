@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -68,6 +69,34 @@ class Cores(Stubs):
         self.assertEqual(self.on_ranks(2, FEDPP_LAUNCHER="mpirun").stdout, "-n 2 fedpp train run.toml\n")
 
 
+class Scripts(Stubs):
+    def test_scaling_fills_a_node_before_the_next(self):
+        self.command("srun", 'echo "$*" >>asked')
+        self.start("bash", JOBS / "scaling.sbatch", "run.toml", "out", SLURM_NTASKS="16", SLURM_JOB_NUM_NODES="4", FEDPP_SRUN="--mpi=pmix")
+        asked = [line.split(" --kill")[0] + line.split("exit=1")[1].split(" fedpp ")[0] for line in (self.folder / "asked").read_text().splitlines()]
+        self.assertEqual(asked, [f"--ntasks={ranks} --nodes={nodes} --distribution=block --mpi=pmix" for ranks, nodes in [(1, 1), (2, 1), (4, 1), (8, 2), (16, 4)]])
+
+    def test_scripts_of_a_site_may_read_variables_that_are_not_set(self):
+        shutil.copytree(JOBS, self.folder / "jobs")
+        (self.folder / "jobs/environment/site.sh").write_text('[ "$NOBODY_SETS_THIS" = 1 ] || export OF_THE_SITE=yes\n')
+        self.command("srun", 'echo "$OF_THE_SITE $HDF5_USE_FILE_LOCKING"; touch result.json')
+        said = self.start("bash", "jobs/run.sbatch", "run.toml", ".", FEDPP_HOME=str(self.folder))
+        self.assertIn("yes FALSE\n", said.stdout, said.stderr)
+        strict = self.start("bash", "-uc", ". jobs/environment.sh; echo $NOBODY_SETS_THIS", FEDPP_HOME=str(self.folder))
+        self.assertIn("unbound variable", strict.stderr)
+
+    def test_a_profile_deletes_no_folder_of_others(self):
+        self.command("perf", "")
+        self.command("srun", "")
+        (self.folder / "run").mkdir()
+        said = self.start("bash", JOBS / "profile.sbatch", "perf", "run.toml", ".")
+        self.assertEqual((said.returncode, (self.folder / "run").exists()), (2, True))
+        self.assertIn("./run is there and no training's", said.stderr)
+        (self.folder / "run/train.log").touch()
+        self.assertEqual(self.start("bash", JOBS / "profile.sbatch", "perf", "run.toml", ".").returncode, 0)
+        self.assertFalse((self.folder / "run").exists())
+
+
 class GpuAware(Stubs):
     """FEDPP_GPU_AWARE_MPI where Open MPI was built with CUDA and where it was not."""
 
@@ -124,6 +153,29 @@ class Requeue(Stubs):
         code, said = self.stopped("trap 'kill $!; exit 2' USR1; sleep 30 >/dev/null 2>&1 & touch started; wait")
         self.assertEqual(code, 2, said)
         self.assertFalse(self.requeued(), said)
+
+    def test_ranks_that_are_still_at_work_shortly_before_the_limit_are_left(self):
+        """SLURM calls a job that ran into its limit timed out, and takes it back no more."""
+        self.command("scontrol", 'echo "$*" >>asked; [ $1 != requeue ] || touch gone; [ -e gone ] && echo JobState=COMPLETING || echo JobState=RUNNING')
+        code, said = self.stopped("trap '' USR1; touch started; until [ -e gone ]; do sleep 0.05; done; exit 143", SLURM_JOB_END_TIME=str(int(time.time()) + 47))
+        self.assertIn("the ranks are still at work\nback into the queue\n", said)
+        self.assertEqual((self.folder / "asked").read_text().count("requeue 7\n"), 1, said)
+        self.assertEqual(code, 75)
+
+    def test_where_all_the_time_goes_by_twice_without_a_checkpoint_it_stays_out_of_the_queue(self):
+        def again(restart, srun="touch started; exec sleep 30"):
+            for name in ("started", "asked"):
+                (self.folder / name).unlink(missing_ok=True)
+            code, said = self.stopped(srun, SLURM_RESTART_COUNT=str(restart))
+            self.assertEqual(code, 75, said)
+            return self.requeued()
+
+        self.assertTrue(again(0))
+        self.assertFalse(again(1))
+        with_checkpoint = "trap 'kill $!; touch out/checkpoint-000004.h5; exit 75' USR1; sleep 30 >/dev/null 2>&1 & touch started; wait"
+        self.assertTrue(again(2, with_checkpoint))
+        self.assertTrue(again(3))
+        self.assertFalse(again(4))
 
     def test_a_failure_without_a_stop_and_without_a_checkpoint_stays_out_of_the_queue(self):
         self.command("srun", "exit 138")
