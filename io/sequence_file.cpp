@@ -251,6 +251,16 @@ void SequenceFileReader::hold(std::int64_t index) const {
     load_block(first, last);
 }
 
+void SequenceFileReader::hold_windows(std::int64_t first, std::int64_t last) const {
+  if (first >= window_block_start_ && last <= window_block_start_ + static_cast<std::int64_t>(block_ends_.size()))
+    return;
+  const std::int64_t end = std::max(last, std::min(first + kBlockEvents, window_offsets_.back()));
+  block_ends_.clear();  // as in load_block()
+  block_starts_ = file_.read_slice<double>("window_start", first, end - first);
+  block_ends_ = file_.read_slice<double>("window_end", first, end - first);
+  window_block_start_ = first;
+}
+
 /// Whether values are legal is said where they are asked for: a run may want the first few sequences only.
 void SequenceFileReader::touch_all() const {
   for (std::int64_t i = 0; i < sequences(); ++i) hold(i);
@@ -287,12 +297,12 @@ SequenceRecord SequenceFileReader::sequence(std::int64_t index) const {
 std::vector<Window> SequenceFileReader::windows(std::int64_t index) const {
   require_index(index);
   if (!has_windows()) return {};
-  const std::int64_t first = window_offsets_[index], count = window_offsets_[index + 1] - first;
-  if (count == 0) return {};
-  const std::vector<double> starts = file_.read_slice<double>("window_start", first, count);
-  const std::vector<double> ends = file_.read_slice<double>("window_end", first, count);
+  const std::int64_t first = window_offsets_[index], last = window_offsets_[index + 1];
+  if (first == last) return {};
+  hold_windows(first, last);
   std::vector<Window> windows;
-  for (std::int64_t i = 0; i < count; ++i) windows.push_back({starts[i], ends[i]});
+  for (std::int64_t i = first - window_block_start_; i < last - window_block_start_; ++i)
+    windows.push_back({block_starts_[i], block_ends_[i]});
   const std::string problem = windows_problem(windows);
   if (!problem.empty()) throw Error(fmt::format("{}: sequence {}: {}", path_, ids_[index], problem));
   return windows;

@@ -86,6 +86,8 @@ class SequenceFileReader {
   /// Has the events of a sequence in the block.
   void hold(std::int64_t index) const;
   void load_block(std::int64_t first, std::int64_t last) const;
+  /// Has these windows in their block.
+  void hold_windows(std::int64_t first, std::int64_t last) const;
   void require_index(std::int64_t index) const;
   void read_names();
 
@@ -101,6 +103,9 @@ class SequenceFileReader {
   mutable std::int64_t block_start_ = 0;
   mutable std::vector<double> block_times_;
   mutable std::vector<std::int64_t> block_types_;
+  // Windows from window_block_start_ on.
+  mutable std::int64_t window_block_start_ = 0;
+  mutable std::vector<double> block_starts_, block_ends_;
 };
 
 /// What `fedpp info` prints about a file of sequences.

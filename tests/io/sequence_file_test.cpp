@@ -172,6 +172,31 @@ TEST(SequenceFile, RoundTripInAnyOrder) {
   expect_error(error_of([&] { reader.windows(-1); }), path + ": there is no sequence with index -1", "");
 }
 
+TEST(SequenceFile, WindowsOfManySequencesInAnyOrder) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.h5";
+  const std::vector<int> counts = {3, 100000, 0, 100000, 1, 2};  // a block of the reader holds 131,072
+  const auto windows_of = [](std::size_t i, int count) {
+    std::vector<Window> windows;
+    for (int k = 0; k < count; ++k)
+      windows.push_back({static_cast<double>(i) + 2.0 * k, static_cast<double>(i) + 2.0 * k + 1});
+    return windows;
+  };
+  SequenceFileWriter writer(path, {"a.csv"}, "s");
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    writer.append({.id = static_cast<std::int64_t>(i), .times = {500}, .types = {0}}, windows_of(i, counts[i]));
+  writer.close();
+  const SequenceFileReader reader(path);
+  for (const std::size_t i : {0u, 1u, 2u, 3u, 4u, 5u, 3u, 0u, 5u, 1u, 4u, 2u}) {
+    const auto read = reader.windows(static_cast<std::int64_t>(i)), expected = windows_of(i, counts[i]);
+    ASSERT_EQ(read.size(), expected.size());
+    for (std::size_t k = 0; k < read.size(); ++k) {
+      ASSERT_EQ(read[k].start, expected[k].start) << i << ", " << k;
+      ASSERT_EQ(read[k].end, expected[k].end);
+    }
+  }
+}
+
 TEST(SequenceFile, WindowsMayBeginLateAndStandWithoutEvents) {
   TemporaryFolder folder;
   const std::string path = folder / "a.h5";
