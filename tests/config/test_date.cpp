@@ -95,6 +95,12 @@ TEST(Date, TimesAreCountedFromAnOrigin) {
     EXPECT_EQ(date_at("2019-03-01", "day", time), "") << time;
   EXPECT_EQ(date_at("", "day", 1), "");
   EXPECT_EQ(date_at("2019-03-01", "file unit", 1), "");
+  for (const auto* unit : {"s", "min", "hour", "day", "week"})
+    for (std::int64_t second = 0; second < 400'000'000; second += 9'991) {
+      const auto written = to_text_with_time(std::chrono::sys_seconds(std::chrono::seconds(1'551'398'400 + second)));
+      ASSERT_EQ(date_at("2019-03-01", unit, static_cast<double>(second) / *seconds_of(unit)), written) << unit;
+      ASSERT_EQ(date_at("2019-03-01", unit, *time_of(*parse_date(written), "2019-03-01", unit)), written) << unit;
+    }
   const auto date = parse_date("2019-02-28 23:59:58.5").value();
   EXPECT_EQ(time_of(date, "2019-03-01", "s"), -1.5);
   EXPECT_EQ(time_of(parse_date("2019-03-01T06:30").value(), "2019-02-28", "hour"), 30.5);
