@@ -11,6 +11,8 @@ namespace fedpp::io {
 
 namespace {
 
+constexpr const char* kOtherTables = "; tables with words, dates or other headers: 'fedpp import --columns'";
+
 void require(const CsvTable& table, std::int64_t id, const std::string& problem) {
   if (!problem.empty()) throw table.error(fmt::format("sequence {}: {}", id, problem));
 }
@@ -35,8 +37,7 @@ class ContiguityCheck {
 
 void read_csv_sequences(LineReader& reader, const SequenceCallback& callback, std::int64_t max_sequences) {
   enum Column : std::size_t { kSequence, kTime, kType };
-  CsvTable table(reader, {"sequence", "time"}, {"type"},
-                 "; tables with words, dates or other headers: 'fedpp import --columns'");
+  CsvTable table(reader, {"sequence", "time"}, {"type"}, kOtherTables);
   const bool typed = table.has(kType);
   if (!typed && !table.unknown().empty())
     throw table.error(fmt::format(
@@ -74,7 +75,7 @@ void read_csv_sequences(LineReader& reader, const SequenceCallback& callback, st
 
 std::vector<SequenceWindows> read_csv_windows(LineReader& reader) {
   enum Column : std::size_t { kSequence, kStart, kEnd };
-  CsvTable table(reader, {"sequence", "start", "end"});
+  CsvTable table(reader, {"sequence", "start", "end"}, {}, kOtherTables);
   ContiguityCheck contiguity;
   std::vector<SequenceWindows> all;
   while (table.next()) {

@@ -112,9 +112,13 @@ int import_pieces(const ImportOptions& options) {
         fmt::format("--cut-events with --windows {}: a piece is observed from its first to its last event; leave out "
                     "one of the two",
                     options.windows));
-  io::SequenceFileWriter writer(options.out, options.files, options.time_unit, names_of(options));
+  const bool windows = std::ranges::any_of(options.files, [](const std::string& file) {
+    return io::is_hdf5(file) && io::SequenceFileReader(file).has_windows();
+  });
+  const io::SequenceNames names = names_of(options);
+  io::SequenceFileWriter writer(options.out, options.files, options.time_unit, names);
   io::PieceCounts counts;
-  ImportNotes notes;
+  ImportNotes notes(options.time_unit, names.time_origin);
   std::int64_t sequences = 0;
   for (const std::string& file : options.files) {
     io::read_sequences(file, [&](io::SequenceRecord& sequence) {
@@ -131,8 +135,8 @@ int import_pieces(const ImportOptions& options) {
       "{}: {} pieces of {} sequences, {} events; {} pieces below {} events dropped ({} events); {} cuts between "
       "events at equal times\n{}",
       options.out, counts.pieces, sequences, writer.events(), counts.dropped_pieces, lengths.shortest,
-      counts.dropped_events, counts.cut_ties, notes.repeated());
-  if (!windows_of(options).empty())
+      counts.dropped_events, counts.cut_ties, notes.lines());
+  if (windows)
     fmt::print("the windows in the input are left out: a piece is observed from its first to its last event\n");
   return kSuccess;
 }
@@ -155,6 +159,7 @@ int import_columns(const ImportOptions& options) {
     const io::SequenceFileReader like(options.like);
     table.known_types = like.names().types;
     table.axis.unit = like.time_unit();
+    table.axis.like = options.like;
     if (const auto origin = config::parse_date(like.names().time_origin)) table.axis.origin = origin->second;
   }
   import_table(table);
@@ -186,7 +191,7 @@ int import(ImportOptions options) {
   for (io::SequenceWindows& entry : windows_of(options)) windows[entry.id] = std::move(entry.windows);
   const io::SequenceNames names = names_of(options);
   io::SequenceFileWriter writer(options.out, options.files, options.time_unit, names);
-  ImportNotes notes(names.time_origin);
+  ImportNotes notes(options.time_unit, names.time_origin);
   std::unordered_map<std::int64_t, const std::string*> origin;  // of the sequences met
   for (const std::string& file : options.files) {
     io::read_sequences(file, [&](io::SequenceRecord& sequence) {
@@ -222,8 +227,8 @@ int import(ImportOptions options) {
   }
   writer.close();
   fmt::print("{}: {}, {}{}\n{}{}", options.out, config::counted(writer.sequences(), "sequence"),
-             config::counted(writer.events(), "event"), notes.outside(),
-             notes.windows(writer.sequences(), options.time_unit), notes.lines());
+             config::counted(writer.events(), "event"), notes.outside(), notes.windows(writer.sequences()),
+             notes.timeless() + notes.lines());
   return kSuccess;
 }
 

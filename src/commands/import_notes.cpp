@@ -46,25 +46,25 @@ std::string ImportNotes::outside() const {
              : "";
 }
 
-std::string ImportNotes::windows(std::int64_t sequences, const std::string& time_unit) const {
-  return windows_.sequences > 0 ? fmt::format("windows: {}\n", windows_text(windows_, sequences, time_unit)) : "";
+std::string ImportNotes::windows(std::int64_t sequences) const {
+  return windows_.sequences > 0 ? fmt::format("windows: {}\n", windows_text(windows_, sequences, time_unit_)) : "";
 }
 
-std::string ImportNotes::lines() const { return timeless() + repeated() + ties() + compact_dates() + unix_times(); }
+std::string ImportNotes::lines() const { return repeated() + ties() + compact_dates() + unix_times(); }
 
 std::string ImportNotes::ties() const {
   const std::string doubt = gaps_.doubt();
   return doubt.empty() ? "" : doubt + "\n";
 }
 
-std::string ImportNotes::dates(const std::string& time_unit) const {
-  const std::string first = config::date_at(time_origin_, time_unit, first_time_),
-                    last = config::date_at(time_origin_, time_unit, last_time_);
+std::string ImportNotes::dates() const {
+  const std::string first = config::date_at(time_origin_, time_unit_, first_time_),
+                    last = config::date_at(time_origin_, time_unit_, last_time_);
   return first.empty() || last.empty() ? "" : fmt::format("from {} to {}\n", first, last);
 }
 
 std::string ImportNotes::unix_times() const {
-  if (time_origin_ == "1970-01-01") return "";  // it was said
+  if (!dates().empty()) return "";  // they are dates already
   const std::string doubt = data::doubt_about_numbers(first_time_, last_time_);
   return doubt.empty() ? "" : doubt + "\n";
 }

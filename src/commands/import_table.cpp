@@ -51,7 +51,7 @@ void import_table(const TableImport& import) {
   const data::EventTable table =
       data::read_event_table(import.files, import.columns, import.axis, import.windows, import.known_types);
   io::SequenceFileWriter writer(import.out, import.files, import.axis.unit, table.names);
-  ImportNotes notes(table.names.time_origin);
+  ImportNotes notes(import.axis.unit, table.names.time_origin);
   for (std::size_t i = 0; i < table.sequences.size(); ++i) {
     const io::SequenceRecord& sequence = table.sequences[i];
     const std::vector<io::Window> windows = table.windows.empty() ? std::vector<io::Window>{} : table.windows[i];
@@ -63,8 +63,8 @@ void import_table(const TableImport& import) {
   fmt::print("{}: {}{}, {}{}\n{}{}Lines for the configuration:\n\n{}", import.out,
              clients > 0 ? config::counted(clients, "client") + ", " : "",
              config::counted(writer.sequences(), "sequence"), config::counted(writer.events(), "event"),
-             notes.outside(), notes.dates(import.axis.unit) + notes.windows(writer.sequences(), import.axis.unit),
-             notes.lines(), configuration_of(import.out, table.names, import.axis.unit));
+             notes.outside(), notes.dates() + notes.windows(writer.sequences()), notes.timeless() + notes.lines(),
+             configuration_of(import.out, table.names, import.axis.unit));
 }
 
 }  // namespace fedpp::commands

@@ -105,7 +105,8 @@ void print_clients(const std::string& file, const std::vector<std::string>& over
 
 int info(const InfoOptions& options) {
   for (const std::string& file : options.files) {
-    if (std::filesystem::is_directory(file))
+    std::error_code unknown;
+    if (std::filesystem::is_directory(file, unknown))
       throw UserError(fmt::format(
           "{}: is a folder; name a data file or a configuration, or ask 'fedpp status {}' what a training does there",
           file, file));

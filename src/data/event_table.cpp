@@ -151,6 +151,11 @@ void EventTableReader::read_windows(const std::string& path) {
 void EventTableReader::set_axis() {
   if (!times_.dates()) return;
   const auto seconds = config::seconds_of(axis_.unit);
+  if (!axis_.like.empty() && (!seconds || !axis_.origin))
+    throw UserError(fmt::format(
+        "{}: column '{}' holds dates, but the times of {} count in '{}' from no known date: import its table again, "
+        "with --time-unit (one of {}) and --time-origin",
+        files_.front(), columns_.time, axis_.like, axis_.unit, config::kTimeUnits));
   if (!seconds)
     throw UserError(fmt::format(
         "{}: column '{}' holds dates: name the unit of time to count them in, --time-unit{} with one of {}",

@@ -9,6 +9,7 @@
 #include "config/date.hpp"
 #include "data/unix_time.hpp"
 #include "io/utf8.hpp"
+#include "io/whole_number.hpp"
 
 namespace fedpp::data {
 namespace {
@@ -60,7 +61,12 @@ Moment TimeReader::read_unix(const io::CsvTable& table, const std::string& heade
   if (!number || !std::isfinite(*number))
     throw table.error(fmt::format(
         "{} '{}' is no number, as Unix time is; repair or take out the row, or leave out --unix-time", header, text));
-  const double ticks = *ticks_per_second(unix_unit_), second = std::floor(*number / ticks);
+  const std::int64_t ticks = *ticks_per_second(unix_unit_);
+  const auto in_second = static_cast<double>(ticks);
+  // A whole number is taken apart as such: of its 19 digits in ns a double keeps 16.
+  const auto whole = io::whole_number(text);
+  const double second = whole ? static_cast<double>(*whole / ticks) : std::floor(*number / in_second);
+  const double rest = whole ? static_cast<double>(*whole % ticks) : *number - second * in_second;
   if (config::date_at("1970-01-01", "s", second).empty())
     throw table.error(fmt::format(
         "{} '{}' as Unix time in {} is outside the years 1 to 9999; name the unit that it counts, one of {}, "
@@ -68,7 +74,7 @@ Moment TimeReader::read_unix(const io::CsvTable& table, const std::string& heade
         header, text, unix_unit_, kUnixUnits));
   const auto seconds = static_cast<std::int64_t>(second);
   first_ = std::min(first_, std::chrono::sys_seconds(std::chrono::seconds(seconds)));
-  return {seconds, (*number - second * ticks) / ticks};
+  return {seconds, rest / in_second};
 }
 
 }  // namespace fedpp::data

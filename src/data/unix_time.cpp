@@ -9,15 +9,15 @@ namespace {
 
 struct Unit {
   std::string_view name;
-  double ticks;  ///< in a second
+  std::int64_t ticks;  ///< in a second
 };
-constexpr Unit kUnits[] = {{"s", 1}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}};
+constexpr Unit kUnits[] = {{"s", 1}, {"ms", 1'000}, {"us", 1'000'000}, {"ns", 1'000'000'000}};
 
 constexpr double kYear1990 = 631152000, kYear2100 = 4102444800;  // s
 
 }  // namespace
 
-std::optional<double> ticks_per_second(std::string_view unix_unit) {
+std::optional<std::int64_t> ticks_per_second(std::string_view unix_unit) {
   for (const Unit& unit : kUnits)
     if (unit.name == unix_unit) return unit.ticks;
   return std::nullopt;
@@ -25,7 +25,8 @@ std::optional<double> ticks_per_second(std::string_view unix_unit) {
 
 std::string doubt_about_numbers(double first, double last) {
   for (const Unit& unit : kUnits) {
-    const double from = first / unit.ticks, to = last / unit.ticks;
+    const auto ticks = static_cast<double>(unit.ticks);
+    const double from = first / ticks, to = last / ticks;
     if (!(kYear1990 <= from && from <= to && to < kYear2100)) continue;
     return fmt::format(
         "every time looks like Unix time in {0}, {1} to {2}, and is taken as a plain number: 'fedpp import' with "

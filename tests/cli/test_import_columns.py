@@ -96,6 +96,23 @@ class ImportColumns(Case):
                 said = self.succeeds(*command, env=NO_START)
                 self.assertIn(told, said) if unit else self.assertNotIn("Unix", said)
 
+    def test_dates_are_no_unix_time(self):
+        """The numbers that dates become may look like it, from another origin."""
+        self.write("a.csv", "sequence,time\n0,2018-03-01\n0,2018-03-02\n")
+        axis = ["--time-unit", "s", "--time-origin", "1980-01-06"]
+        self.assertNotIn("Unix", self.succeeds("import", "a.csv", "--columns", "time=time", *axis, "--out", "a.h5"))
+        self.assertNotIn("Unix", self.succeeds("info", "a.h5"))
+        self.write("b.csv", "sequence,time\n" + "".join(f"0,{1551400000123 + 10 * k}\n" for k in range(6)))
+        self.assertIn("looks like Unix time in ms", self.succeeds("import", "b.csv", "--cut-events", "2:3", "--out", "b.h5"))
+
+    def test_dates_go_with_a_file_that_has_an_origin_alone(self):
+        self.write("a.csv", "sequence,time\n0,1551400000123\n0,1551500000123\n")
+        self.write("old.csv", "sequence,time\n0,1\n0,2\n")
+        for unit, told in [([], "count in 'file unit' from no known date"), (["--time-unit", "hour"], "old.h5 count in 'hour' from no known date")]:
+            self.succeeds("import", "old.csv", *unit, "--out", "old.h5")
+            self.assertIn(told, self.refuses("import", "a.csv", "--unix-time", "ms", "--like", "old.h5", "--out", "new.h5"))
+        self.assertFalse((self.folder / "new.h5").exists())
+
     def test_unix_time(self):
         self.write("a.csv", "sequence,time\n0,1551500000123\n0,1551400000000\n")
         said = self.succeeds("import", "a.csv", "--unix-time", "ms", "--time-unit", "hour", "--out", "a.h5", env=NO_START)

@@ -168,6 +168,9 @@ TEST(EventTable, UnixTimeIsDates) {
     EXPECT_EQ(table.names.time_origin, "2019-03-01") << unit;
     EXPECT_EQ(table.sequences[0].times, (Doubles{1600. / 3600, 3400. / 3600})) << unit;
   }
+  // Nanoseconds since midnight, of 19 digits.
+  const auto ns = read_unix("0,1551398400000000001\n0,1551398400000000100\n0,1551398400000000120\n", "ns").sequences[0];
+  EXPECT_EQ(ns.times, (Doubles{1e-9 / 3600, 100e-9 / 3600, 120e-9 / 3600}));
   EXPECT_EQ(read_unix("0,-1\n0,-0.5\n", "s").names.time_origin, "1969-12-31");
   EXPECT_EQ(read_unix("0,-1500\n", "ms").sequences[0].times, (Doubles{24 - 1.5 / 3600}));
   const auto windows = folder.write("w.csv", "sequence,start,end\n0,1551396600000,1551403800000\n");
