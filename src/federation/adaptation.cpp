@@ -134,7 +134,7 @@ std::string beyond_window(Session& session) {
   const bool apart = !clock.elapsed && (last < kRounding || first > 1 - kRounding), longer = last - first > kLong;
   if (!apart && !longer) return text;
   const double length = clock.window / clock.scale;
-  const double zero = session.plan().origin + (clock.elapsed ? 0 : clock.origin);
+  const double zero = clock.elapsed ? 0 : session.plan().origin + clock.origin;
   return text +
          fmt::format(
              ". WARNING: the data ({:.10g} to {:.10g} {}) {} that window ({:.10g} to {:.10g}): are their times in "

@@ -116,6 +116,14 @@ class NewClients(Adapting):
         self.adapt(1, "minutes", *NEW, "--rounds", "1")
         self.assertRegex(self.log("minutes"), r"WARNING: the data \(0 to [23]\d{3}\.?\d* file unit\) are much longer than that window \(0 to [45]\d\.?\d*\)")
 
+    def test_data_in_another_unit_with_another_origin_of_time(self):
+        """Times since a sequence's start have none."""
+        drop = dict(data__drop=True, data__drop_before=-1000.0)
+        self.trained(federation__rounds=2, **drop, **PER_SEQUENCE)
+        self.write("new.csv", moved(data_set(8, seed=77), lambda t: 60 * t))
+        self.adapt(1, "minutes", *NEW, "--rounds", "1")
+        self.assertRegex(self.log("minutes"), r"WARNING: the data \(0 to [23]\d{3}\.?\d* file unit\) are much longer than that window \(0 to [45]\d\.?\d*\)")
+
     def test_history_keeps_the_gaps_scale_and_the_types(self):
         self.trained(**HISTORY)
         self.write("new.csv", data_set(8, types=(0, 1), seed=77, span=80.0))  # fewer types than embedded
