@@ -13,12 +13,14 @@ namespace fedpp::gpu {
 /// Of the launches that were added: the most of each.
 struct ScratchWanted {
   Index team = 0;   ///< bytes of a team
-  Index teams = 0;  ///< bytes of memory beside the arrays: of all teams that run at a time. Kokkos keeps the most
+  Index teams = 0;  ///< bytes of memory beside the arrays: of all teams that run at a time, on hosts of every thread,
+                    ///< whether it has a team or not. Kokkos keeps the most
 
   void launch(Index league, Index doubles) {
     const TeamScratch scratch = team_scratch(doubles);
     team = std::max(team, scratch.bytes);
-    if (scratch.level == 1) teams = std::max(teams, scratch.bytes * std::min<Index>(league, concurrent_teams()));
+    const Index at_a_time = kHostBackend ? concurrent_teams() : std::min<Index>(league, concurrent_teams());
+    if (scratch.level == 1) teams = std::max(teams, scratch.bytes * at_a_time);
   }
 
   /// Of a batch that has both: an upper bound.

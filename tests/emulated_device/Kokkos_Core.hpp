@@ -38,7 +38,7 @@ struct SpaceAccessibility {
 struct EmulatedDevice {
   using memory_space = device::DeviceSpace;
   static const char* name() { return "EmulatedDevice"; }
-  int concurrency() const { return device::kTeam; }
+  int concurrency() const { return device::kThreads; }
   void fence(const std::string& = "") const { device::finish(); }
 };
 using DefaultExecutionSpace = EmulatedDevice;

@@ -9,6 +9,7 @@ namespace emulated_device {
 
 inline constexpr int kTeam = 128;                             ///< most threads of a team
 inline constexpr std::size_t kShared = 206'824;               ///< bytes of shared memory that Kokkos 5 gives (sm_90)
+inline constexpr int kThreads = 4 * kTeam;                    ///< that it says it runs at a time
 inline constexpr std::size_t kTeamGlobal = 80 << 20;          ///< and of global scratch (Kokkos 5)
 inline constexpr std::size_t kMemory = std::size_t{4} << 30;  ///< bytes of device memory
 
@@ -57,8 +58,12 @@ void finish();
 struct Scratch {
   std::size_t bytes[2] = {0, 0};
 };
-/// The most of each level that a launch has had since this was asked last.
-Scratch most_scratch();
+/// The most of each level that a launch has had since this was asked last, and of global memory what all its teams at a
+/// time had.
+struct MostScratch {
+  std::size_t bytes[2] = {0, 0}, teams = 0;
+};
+MostScratch most_scratch();
 
 /// Called by Launch::run(): thread(arguments, league rank, team rank) for every thread of every team.
 void run_league(int league, int team, const Scratch& scratch, void (*thread)(const void*, int, int),

@@ -365,10 +365,10 @@ void finish() {
 }
 
 namespace {
-Scratch most_since_asked;
+MostScratch most_since_asked;
 }  // namespace
 
-Scratch most_scratch() { return std::exchange(most_since_asked, {}); }
+MostScratch most_scratch() { return std::exchange(most_since_asked, {}); }
 
 void run_league(int league, int team, const Scratch& scratch, void (*thread)(const void*, int, int),
                 const void* arguments) {
@@ -377,6 +377,8 @@ void run_league(int league, int team, const Scratch& scratch, void (*thread)(con
   kernel.scratch = scratch;
   for (int level : {0, 1})
     most_since_asked.bytes[level] = std::max(most_since_asked.bytes[level], scratch.bytes[level]);
+  const auto at_a_time = static_cast<std::size_t>(std::min(league, kThreads / std::max(team, 1)));
+  most_since_asked.teams = std::max(most_since_asked.teams, scratch.bytes[1] * at_a_time);
   if (team < 1 || team > kTeam) fail("has teams of a size that is not there");
   if (league <= 0) return;
   for (int k = 0; k < place_count(); ++k)
