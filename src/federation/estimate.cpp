@@ -4,19 +4,19 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
-#include <fstream>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "federation/describe.hpp"
+#include "federation/memory.hpp"
 #include "federation/participants.hpp"
 #include "federation/run.hpp"
+#include "federation/schedule.hpp"
 #include "federation/scoring.hpp"
 #include "federation/session.hpp"
+#include "federation/strategies/strategy.hpp"
 #include "gpu/runtime.hpp"
 #include "model/client_batch.hpp"
 #include "model/device_room.hpp"
@@ -32,31 +32,6 @@ double seconds_of(const F& f) {
   const auto start = std::chrono::steady_clock::now();
   f();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// Resident memory of this process, bytes; 0 where the system does not tell.
-double resident_bytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.rfind("VmRSS:", 0) == 0) return 1024 * std::atof(line.c_str() + 6);
-  return 0;
-}
-
-/// A number that a file holds; infinite where there is none.
-double number_in(const char* path) {
-  double number = 0;
-  return std::ifstream(path) >> number ? number : std::numeric_limits<double>::infinity();
-}
-
-/// What processes can still have of this machine's memory, or of what a job may take of it (cgroups of version 2);
-/// bytes, infinite where the system does not tell.
-double available_bytes() {
-  double machine = std::numeric_limits<double>::infinity();
-  std::ifstream memory("/proc/meminfo");
-  for (std::string line; std::getline(memory, line);)
-    if (line.rfind("MemAvailable:", 0) == 0) machine = 1024 * std::atof(line.c_str() + 13);
-  const double limit = number_in("/sys/fs/cgroup/memory.max"), taken = number_in("/sys/fs/cgroup/memory.current");
-  return std::isfinite(limit) && std::isfinite(taken) ? std::min(machine, limit - taken) : machine;
 }
 
 /// What the states of this rank's clients take once all have taken part: their own after the last round, those kept of
@@ -115,7 +90,8 @@ DeviceBytes most_bytes(Session& session) {
     trained.scratch = std::max(trained.scratch, static_cast<double>(scratch.teams));
   }
   const double room = 1e6 * gpu::workspace_mb(config.backend.workspace_mb);
-  const bool kept = blocks.size() == 1 || trained.arrays <= room;  // model::KeptBlock
+  const bool kept = (blocks.size() == 1 || trained.arrays <= room) && config.training.alignment == 0 &&
+                    config.federation.mode != config::Mode::kFedala;  // model::KeptBlock
   const auto validated = bytes_of_predictions(session, data::kValidation, kValidationSamples, kValidationSteps);
   const auto scored = bytes_of_predictions(session, data::kTest, static_cast<int>(config.evaluation.samples),
                                            static_cast<int>(config.evaluation.e_steps));
@@ -149,12 +125,21 @@ Rates calibrate(Session& session, ValidationWindows& windows) {
     scored_flops += model::epoch_cost(client.model, 1).flops;
   }
   if (!(flops > 0)) return {};
-  const auto options = model::local_options(config);
+  const model::Priors theta = session.initial_prior();
   model::KeptBlock kept;
+  LocalWork work{theta, session.initial_prior(), model::local_options(config), session.seed(), 0, &kept};
+  const auto strategy = make_strategy(config.federation);
+  if (strategy->downloads_uploads()) {
+    const auto all = static_cast<std::size_t>(session.clients());
+    work.sent.assign(all, session.initial_prior());
+    work.event_shares.assign(all, 1.0 / static_cast<double>(all));
+  }
   const auto update = [&] {
-    model::local_update(clients, session.initial_prior(), options, session.seed(), 0, nullptr, &kept);
+    Uploads uploads;
+    strategy->train(clients, work, uploads);
   };
   update();  // not counted: first use of the allocator and of scratch
+  if (config.federation.mode == config::Mode::kFedala) update();  // nor where it learns its mixing for the first time
   Rates rates;
   rates.update = seconds_of(update) / flops;
   const auto validate = [&] { validation_scores(session, windows, ids, session.initial_prior()); };
@@ -213,10 +198,9 @@ int run_estimate(const config::Config& config, mpi::Communicator& world) {
       update += rates.update * model::epoch_cost(client, config.training.samples).flops;
       validate += rates.validate * model::epoch_cost(client, 1).flops;
     }
-    const bool validated = f.validate_every > 0 && ((round + 1) % f.validate_every == 0 || round + 1 == f.rounds);
     own_update += update;
     slowest_update[round] = static_cast<std::int64_t>(1e9 * update);
-    slowest_validate[round] = validated ? static_cast<std::int64_t>(1e9 * validate) : 0;
+    slowest_validate[round] = is_validated(f, round) ? static_cast<std::int64_t>(1e9 * validate) : 0;
   }
   world.allreduce(std::span<std::int64_t>(slowest_update), mpi::Op::max, "estimate");
   world.allreduce(std::span<std::int64_t>(slowest_validate), mpi::Op::max, "estimate");
