@@ -50,7 +50,7 @@ DirectoryLock::DirectoryLock(const std::string& directory, const std::string& ho
       const std::string other = first_line(fd_);
       if (code == EACCES || code == EAGAIN) {
         ::close(fd_);
-        throw Error(
+        throw DirectoryInUse(
             fmt::format("{} is in use by another run ({}): wait for its end, or choose another folder with --out",
                         directory, other.empty() ? "it has not said which" : other));
       }

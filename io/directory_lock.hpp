@@ -4,7 +4,14 @@
 #include <optional>
 #include <string>
 
+#include "io/error.hpp"
+
 namespace fedpp::io {
+
+/// Another process has the lock.
+struct DirectoryInUse : Error {
+  using Error::Error;
+};
 
 /// Holds DIR/train.lock by fcntl() from construction to destruction. The kernel (or the file server) gives the lock up
 /// when the process ends, kill -9 and node failure included, so a file that was left behind locks nobody out. It
@@ -12,7 +19,8 @@ namespace fedpp::io {
 class DirectoryLock {
  public:
   /// \param holder one line for whoever finds the folder locked: host, process, job.
-  /// \throws io::Error with the holder's line where another process has the lock; where the file cannot be made
+  /// \throws DirectoryInUse with the holder's line where another process has the lock; Error where the file cannot be
+  /// made
   DirectoryLock(const std::string& directory, const std::string& holder);
   DirectoryLock(const DirectoryLock&) = delete;
   DirectoryLock& operator=(const DirectoryLock&) = delete;

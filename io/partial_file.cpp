@@ -45,9 +45,11 @@ void PartialFile::append(std::string_view bytes) const {
   file.close();
 }
 
+void PartialFile::flush() const { OpenFile(partial_path(), O_RDONLY, path_).flush(); }
+
 void PartialFile::commit() {
   assert(owned_);
-  OpenFile(partial_path(), O_RDONLY, path_).flush();
+  flush();
   if (std::rename(partial_path().c_str(), path_.c_str()) != 0) fail_by_errno(path_, "cannot be replaced");
   owned_.reset();  // from here on the name may be another program's
   OpenFile(folder_of(path_), O_RDONLY).flush();

@@ -31,6 +31,8 @@ class PartialFile {
   std::string partial_path() const;
 
   void append(std::string_view bytes) const;
+  /// What this process wrote, to disk: a node that loses it says so to its own processes alone.
+  void flush() const;
   /// Flushes it to disk, puts it in the place of what is at `path`, and flushes the folder. Only where it was made.
   void commit();
 

@@ -10,4 +10,10 @@ Launch launch() {
   return rank && ranks ? Launch{std::atoi(rank), std::atoi(ranks)} : Launch{};
 }
 
+int started_together() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
+    if (const char* size = std::getenv(name)) return std::atoi(size);
+  return 1;
+}
+
 }  // namespace fedpp::mpi

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "commands/action.hpp"
@@ -10,6 +11,7 @@
 #include "config/error.hpp"
 #include "io/error.hpp"
 #include "mpi/environment.hpp"
+#include "mpi/launcher.hpp"
 
 namespace fedpp::commands {
 namespace {
@@ -19,15 +21,27 @@ struct AgreedMistake : UserError {
   using UserError::UserError;
 };
 
+/// What srun started without the interface that this MPI starts with comes up as so many programs of one rank.
+void warn_of_ranks_apart(int together, const mpi::Communicator& world) {
+  const char* task = std::getenv("SLURM_PROCID");
+  if (together > 1 && world.size() == 1 && (task == nullptr || std::atoi(task) == 0))
+    fmt::print(stderr,
+               "fedpp: {} tasks were started together, but MPI sees one rank in each: they are {} runs. If they are "
+               "meant as one, tell srun what this MPI starts with, as --mpi=pmix ('srun --mpi=list' shows all)\n",
+               together, together);
+}
+
 }  // namespace
 
 int run_parallel(const std::function<int(mpi::Communicator& world)>& body) {
   int no_arguments = 0;
   char** none = nullptr;
+  const int together = mpi::started_together();
   mpi::Environment environment(no_arguments, none);
   return environment.guard([&] {
     mpi::Communicator world =
         mpi::Communicator::world();  // outlives the handlers: freeing it would wait for the other ranks
+    warn_of_ranks_apart(together, world);
     try {
       return body(world);
     } catch (const SharedFailure& failure) {

@@ -11,6 +11,7 @@
 #include "evaluation/trivial_models.hpp"
 #include "federation/scoring.hpp"
 #include "federation/shared_file.hpp"
+#include "federation/stop_signal.hpp"
 #include "io/hdf5.hpp"
 #include "mpi/turns.hpp"
 
@@ -186,6 +187,7 @@ void write_curves(Session& session, const model::Priors& theta, const std::vecto
   mpi::together(world, [&] {
     for (const auto c : clients) {
       if (!session.owns(c)) continue;
+      stop_if_asked();
       curves[c] = curve_of(session, session.owned(c), theta);
       progress.step();
     }

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 
+#include "config/dump.hpp"
 #include "config/error.hpp"
 
 namespace fedpp::federation {
@@ -88,6 +90,21 @@ FinishedRun read_finished_run(const std::string& path) {
   } catch (const std::exception& error) {  // a key that is missing or of another type
     throw UserError(fmt::format("{}: is no whole result: {}", name, error.what()));
   }
+}
+
+bool holds_results_of(const config::Config& config, std::int64_t rounds) {
+  const auto& directory = config.output.directory;
+  std::ifstream file(directory + "/result.json");
+  const auto json = ordered_json::parse(file, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !std::filesystem::is_regular_file(directory + "/result.h5")) return false;
+  const auto done = json.value("rounds", ordered_json::array());
+  const auto learned = [](const ordered_json& round) {
+    return round.is_object() &&
+           round.value("left_out", ordered_json()).size() < round.value("participants", ordered_json()).size();
+  };
+  // As it was written: so that both went through text.
+  return json.value("config", ordered_json()) == ordered_json::parse(config::to_json(config).dump()) &&
+         static_cast<std::int64_t>(done.size()) == rounds && std::any_of(done.begin(), done.end(), learned);
 }
 
 }  // namespace fedpp::federation

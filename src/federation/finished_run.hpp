@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "config/options.hpp"
 #include "evaluation/table.hpp"
 
 namespace fedpp::federation {
@@ -28,5 +29,9 @@ struct FinishedRun {
 /// Reads DIR/result.json, or the file named. Throws UserError where that is no result, or one of a version that did not
 /// say which test data its scores are of.
 FinishedRun read_finished_run(const std::string& path);
+
+/// Whether output.directory holds the results of a training under this configuration that ended after so many rounds
+/// and learned something. False for whatever cannot be read as such.
+bool holds_results_of(const config::Config& config, std::int64_t rounds);
 
 }  // namespace fedpp::federation

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "federation/scoring.hpp"
+#include "federation/stop_signal.hpp"
 #include "gpu/fields.hpp"
 #include "gpu/runtime.hpp"
 #include "mpi/turns.hpp"
@@ -177,6 +178,7 @@ evaluation::GapTable next_event_errors(Session& session, const model::Priors& th
   progress.pass("next events", session.owned().size());
   mpi::together(session.world(), [&] {
     for (const auto& client : session.owned()) {
+      stop_if_asked();
       std::vector<double> sums(kHeldOut.size() * kClientSums, 0.0);
       try {
         sums = error_sums(session, client, theta, grid);

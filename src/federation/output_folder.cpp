@@ -4,16 +4,50 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "config/error.hpp"
 #include "federation/machine.hpp"
+#include "federation/stop_signal.hpp"
 #include "io/checkpoint_file.hpp"
 #include "io/error.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {
+
+namespace {
+
+constexpr std::chrono::minutes kLongestLease{5};
+constexpr std::chrono::seconds kBetweenAttempts{2};
+
+/// Whether this job, started again by SLURM, has the lock of its own life before.
+bool left_by_this_job(const std::string& directory) {
+  const char* restarts = std::getenv("SLURM_RESTART_COUNT");
+  if (restarts == nullptr || std::atoi(restarts) < 1) return false;
+  const std::string mark = ", SLURM job ", here = whereabouts();
+  const auto job = here.find(mark);
+  const auto holder = io::lock_holder(directory);
+  return job != std::string::npos && holder && holder->ends_with(here.substr(job));
+}
+
+/// A file server gives a dead node's lock up only when its lease is over: a job that was started again waits for that.
+std::unique_ptr<io::DirectoryLock> lock(const std::string& directory) {
+  const auto deadline = std::chrono::steady_clock::now() + kLongestLease;
+  while (true) {
+    try {
+      return std::make_unique<io::DirectoryLock>(directory, whereabouts());
+    } catch (const io::DirectoryInUse&) {
+      if (!left_by_this_job(directory) || stop_signal() != 0 || std::chrono::steady_clock::now() > deadline) throw;
+    }
+    std::this_thread::sleep_for(kBetweenAttempts);
+  }
+}
+
+}  // namespace
 
 OutputFolder::OutputFolder(const config::Config& config, const TrainingRequest& request, mpi::Communicator& world) {
   mpi::together(world, [&] {
@@ -47,7 +81,7 @@ void OutputFolder::prepare(const std::string& directory, const TrainingRequest& 
         fmt::format("output.directory = {}: the folder cannot be written to ({}): choose another with --out", directory,
                     std::strerror(errno)));
   try {
-    lock_ = std::make_unique<io::DirectoryLock>(directory, whereabouts());  // first: a run at work has checkpoints, too
+    lock_ = lock(directory);  // first: a run at work has checkpoints, too
   } catch (const io::Error& error) {
     throw UserError(error.what());
   }

@@ -139,6 +139,7 @@ void write_partial(Session& session, const RunState& state, const io::PartialFil
                     std::vector<double>{score->second.headline, score->second.plug_in, score->second.events});
     }
     file.close();
+    partial.flush();
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "evaluation/trivial_models.hpp"
 #include "federation/rescaled_increments.hpp"
+#include "federation/stop_signal.hpp"
 #include "federation/strategies/strategy.hpp"
 #include "gpu/runtime.hpp"
 #include "mpi/turns.hpp"
@@ -89,6 +90,7 @@ OwnScores score_own_clients(Session& session, const model::Priors& theta, Progre
   double used = 0;
   const auto score_block = [&] {
     if (block.empty()) return;
+    stop_if_asked();
     predict_each(block, theta, options, [&](std::size_t k, const std::vector<model::RealisationPrediction>* p) {
       add_scores(own, session, block[k], p);
     });
@@ -198,6 +200,7 @@ std::vector<evaluation::ModelScores> trivial_models(Session& session, Progress& 
   progress.pass("scores of trivial models", session.owned().size());
   mpi::together(session.world(), [&] {
     for (const auto& client : session.owned()) {
+      stop_if_asked();
       for (const auto& trivial : evaluation::trivial_scores(client.data, data::kTest, settings))
         sums.insert(sums.end(), {trivial.score.headline, trivial.score.plug_in, trivial.score.events});
       progress.step();

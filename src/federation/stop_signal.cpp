@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <csignal>
+#include <stdexcept>
+#include <string>
 
 namespace fedpp::federation {
 
@@ -26,6 +28,10 @@ void watch_for_signals() {
 }
 
 int stop_signal() { return received.load(); }
+
+void stop_if_asked() {
+  if (stop_signal() != 0) throw std::runtime_error(std::string(kAskedToStop));
+}
 
 int stop_signal_of_any(mpi::Communicator& world) { return world.allreduce(stop_signal(), mpi::Op::max, "metrics"); }
 

@@ -13,6 +13,7 @@
 #include "federation/adaptation.hpp"
 #include "federation/configuration_changes.hpp"
 #include "federation/describe.hpp"
+#include "federation/finished_run.hpp"
 #include "federation/machine.hpp"
 #include "federation/machines_fault.hpp"
 #include "federation/output_folder.hpp"
@@ -48,6 +49,15 @@ bool stopped_at_the_start(mpi::Communicator& world) {
     fmt::print(stderr, "fedpp: signal {}: stopped before the first round; start it again with the same command\n",
                signal);
   return signal != 0;
+}
+
+/// Collective. The results of just this training are there: a job that is submitted again has nothing to do.
+bool finished_before(const config::Config& config, std::int64_t rounds, mpi::Communicator& world) {
+  const bool finished = world.is_root() && holds_results_of(config, rounds);
+  if (finished)
+    fmt::print("{0} holds the results of this training: nothing to do ('fedpp train ... --resume' makes them anew)\n",
+               config.output.directory);
+  return world.max(finished ? 1 : 0, "agreement") > 0;
 }
 
 /// Collective. With 'adapt --continue' rounds come on top of those done.
@@ -167,6 +177,7 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   if (request.start == Start::kResume)
     header = read_header(request.checkpoint.empty() ? newest_checkpoint_of(config, world) : request.checkpoint,
                          ReadFor::kTraining, world);
+  if (request.automatic && header && finished_before(config, header->next_round, world)) return 0;
   Phases phases;
   std::optional<gpu::Profile> profile;
   if (request.profile) profile.emplace();
@@ -193,16 +204,27 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   if (const auto text = beyond_window(session); !text.empty()) progress.line(text);
   explain_rounds(progress, config);
 
-  // 3. The rounds.
-  if (!run_rounds(session, state, progress, phases)) {
-    progress.line(fmt::format("stopped by a signal after round {}; go on with --resume", state.next_round));
+  const auto print_profile = [&] {
+    if (profile) progress.line(phase_table(world, profile->entries()));
+  };
+  const auto stopped = [&](const std::string& where) {
+    print_profile();
+    progress.line(fmt::format("stopped by a signal {}; go on with --resume", where));
     progress.record({{"event", "stopped"}, {"round", state.next_round}});
     return kExitRequeue;
-  }
+  };
+
+  // 3. The rounds.
+  if (!run_rounds(session, state, progress, phases)) return stopped(fmt::format("after round {}", state.next_round));
 
   // 4. Scores, curves, tables.
-  as_the_machines_fault([&] { report(session, state, progress, phases); });
-  if (profile) progress.line(phase_table(world, profile->entries()));
+  try {
+    as_the_machines_fault([&] { report(session, state, progress, phases); });
+  } catch (const mpi::AgreedError& error) {
+    if (error.what() != kAskedToStop) throw;
+    return stopped("after the last round, before its results were whole");
+  }
+  print_profile();
   const bool nothing = nothing_accepted(state, world);
   if (nothing)
     progress.line(

@@ -2,7 +2,6 @@
 import unittest
 
 import h5py
-import h5py
 import numpy as np
 
 from runs import PER_SEQUENCE, SameBits, data_set, settings

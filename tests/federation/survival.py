@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from runs import PER_SEQUENCE, SameBits, data_set
+from runs import PER_SEQUENCE, SameBits, data_set, settings
 from program import FEDPP
 
 
@@ -28,6 +28,23 @@ class AutoResume(SameBits):
         self.assertIn("resumed from out/checkpoint-000002.h5 after round 2", said)
         self.assert_same("whole", "out")
         self.assertEqual(self.checkpoints("out"), self.checkpoints("whole"))
+
+    def test_a_finished_training_has_nothing_left_to_do(self):
+        self.deck(federation__rounds=2)
+        self.train(2, "out", "--auto-resume")
+        results = [self.folder / "out" / name for name in ("result.json", "result.h5", "status.jsonl")]
+        written = [path.stat().st_mtime_ns for path in results]
+        self.assertIn("out holds the results of this training: nothing to do", self.train(1, "out", "--auto-resume").stdout)
+        self.assertEqual([path.stat().st_mtime_ns for path in results], written)
+        whole = self.result("out")
+        for change in ["evaluation.samples=4", "federation.rounds=3"]:
+            again = ["--set", change]
+            self.assertNotIn("nothing to do", self.train(1, "out", "--auto-resume", *again).stdout)
+            self.assertIn("nothing to do", self.train(1, "out", "--auto-resume", *again).stdout)
+        results[1].unlink()
+        self.assertNotIn("nothing to do", self.train(1, "out", "--auto-resume", *again).stdout)
+        self.assertEqual(len(self.result("out")["rounds"]), 3)
+        self.assertEqual(self.result("out")["rounds"][:2], whole["rounds"])
 
     def test_only_damaged_ones_are_for_a_person_to_look_at(self):
         self.deck(federation__rounds=1)
@@ -122,11 +139,14 @@ class Watching(SameBits):
         self.deck(federation__rounds=100000, **changes)
         arguments = ["train", "run.toml", "--out", out]
         process = self.spawn(self.on_ranks(ranks, *arguments) if ranks else [FEDPP, *arguments])
+        self.wait_for(process, lambda: (self.folder / out).is_dir() and len(self.checkpoints(out)) >= until)
+        return process
+
+    def wait_for(self, process, there):
         deadline = time.time() + 120
-        while time.time() < deadline and not ((self.folder / out).is_dir() and len(self.checkpoints(out)) >= until):
+        while time.time() < deadline and not there():
             self.assertIsNone(process.poll(), (self.folder / "log").read_text())
             time.sleep(0.02)
-        return process
 
     def starting(self, sent):
         """A run that got the signal `sent` while it waits for its configuration, and the pipe that this is to come from."""
@@ -173,6 +193,23 @@ class Status(Watching):
         self.assertEqual(process.wait(), 75)
         self.assertIn("stopped by a signal", self.status())
 
+    def test_stopped_while_results_are_computed(self):
+        """Client by client here, as there is no room for two."""
+        self.deck(federation__rounds=1, evaluation__e_steps=10, evaluation__samples=400, backend__workspace_mb=1)
+        self.train(2, "whole")
+        self.write("run.toml", settings(federation__rounds=1, evaluation__e_steps=200000, evaluation__samples=400, backend__workspace_mb=1))
+        process = self.spawn(self.on_ranks(2, "train", "run.toml", "--out", "out", "--profile"))
+        self.wait_for(process, lambda: (self.folder / "out/checkpoint-000001.h5").exists())
+        process.send_signal(signal.SIGUSR1)
+        self.assertEqual(process.wait(), 75)
+        said = (self.folder / "log").read_text()
+        self.assertIn("stopped by a signal after the last round, before its results were whole; go on with --resume", said)
+        self.assertIn("local update", said[said.index("validation:"):])  # the table of --profile
+        self.assertIn("stopped by a signal", self.status())
+        self.assertEqual([path.name for path in (self.folder / "out").glob("result*")], [])
+        self.train(1, "out", "--resume", "--set", "evaluation.e_steps=10")
+        self.assert_same("whole", "out")
+
     def test_interrupted_twice_ends_at_once(self):
         self.deck()
         process, _ = self.starting(signal.SIGINT)
@@ -218,6 +255,29 @@ class Lock(Watching):
         process.send_signal(signal.SIGUSR1)
         self.assertEqual(process.wait(), 75)
         self.assertFalse((self.folder / "out/train.lock").exists())
+
+
+    def test_a_job_that_was_started_again_waits_for_the_lock_of_its_life_before(self):
+        os.environ["SLURM_JOB_ID"] = "7"
+        self.addCleanup(os.environ.pop, "SLURM_JOB_ID")
+        process = self.running(ranks=None)
+        again = self.on_ranks(1, "train", "run.toml", "--out", "out", "--resume", "--set", "federation.rounds=1")
+        self.assertEqual(self.start(again).returncode, 2)
+        self.assertEqual(self.start(again, env={"SLURM_RESTART_COUNT": "1", "SLURM_JOB_ID": "8"}).returncode, 2)
+        other = subprocess.Popen(again, cwd=self.folder, env={**os.environ, "SLURM_RESTART_COUNT": "1"}, stderr=subprocess.PIPE, text=True)
+        time.sleep(1)
+        self.assertIsNone(other.poll())
+        process.send_signal(signal.SIGUSR1)
+        self.assertEqual(process.wait(), 75)
+        self.assertIn("federation.rounds = 1, but", other.communicate(timeout=60)[1])  # it had the lock, and read on
+
+    def test_ranks_that_mpi_does_not_know_of_are_told(self):
+        self.deck(federation__rounds=1)
+        alone = lambda **step: self.start([FEDPP, "train", "run.toml", "--out", "out", "--auto-resume"], env=step).stderr
+        self.assertIn("fedpp: 3 tasks were started together, but MPI sees one rank in each", alone(SLURM_STEP_NUM_TASKS="3"))
+        self.assertEqual(alone(SLURM_STEP_NUM_TASKS="3", SLURM_PROCID="1"), "")
+        self.assertEqual(alone(SLURM_STEP_NUM_TASKS="1"), "")
+        self.assertNotIn("tasks", self.start(self.on_ranks(1, "train", "run.toml", "--out", "new"), env={"SLURM_STEP_NUM_TASKS": "3"}).stderr)
 
 
 class CheckpointCommand(SameBits):
