@@ -2,7 +2,8 @@
 //
 // An encoder sees a point as I numbers, its inputs, and for a history encoder as the history before it: the events
 // ("tokens") of its stream that came first. Which numbers those are is the caller's business (src/model/inputs.hpp).
-// A further encoder is one new file that defines an EncoderFamily, and one line in gpu/encoders.cpp.
+// A further encoder is one new file that defines an EncoderFamily, an EncoderKind and a line in gpu/encoders.cpp; outside
+// its word in config/, and in src/model/inputs.cpp what it reads of a point.
 #pragma once
 
 #include <memory>

@@ -135,7 +135,6 @@ RunStatus read_status(const std::string& directory) {
   struct stat file{};
   if (newest && ::stat(newest->path.c_str(), &file) == 0) {
     status.checkpoint = std::filesystem::path(newest->path).filename().string();
-    status.checkpoint_round = newest->round;
     status.checkpoint_bytes = file.st_size;
     status.checkpoint_age = std::max(0.0, std::difftime(std::time(nullptr), file.st_mtime));
   }

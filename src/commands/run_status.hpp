@@ -23,7 +23,7 @@ struct RunStatus {
   std::string time_unit;
   std::string last_time;   ///< of the last record
   std::string checkpoint;  ///< newest by name
-  std::int64_t checkpoint_round = 0, checkpoint_bytes = 0;
+  std::int64_t checkpoint_bytes = 0;
   double checkpoint_age = 0;  ///< seconds
   std::string scores;         ///< a finished run's headline beside the trivial models
 };

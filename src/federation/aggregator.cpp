@@ -104,7 +104,6 @@ Aggregation Aggregator::barycentre(const Gaussian& theta, const AcceptedUploads&
   if (result.bandwidth <= 0) result.bandwidth = median_bandwidth(accepted, start.mean);
   auto barycentre = mmd_barycentre(accepted, start, result.bandwidth);
   result.theta = std::move(barycentre.theta);
-  result.mmd_evaluations = barycentre.evaluations;
   result.mmd_unconverged = barycentre.unconverged;
   return result;
 }

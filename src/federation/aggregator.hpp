@@ -21,11 +21,10 @@ struct AggregatorOptions {
 
 struct Aggregation {
   Gaussian theta;                        ///< the same bits on every rank; the old one where nothing was accepted
-  std::uint64_t accepted = 0;            ///< uploads used, over all ranks; 0: theta stays, which the caller says
+  std::uint64_t accepted = 0;            ///< uploads used, over all ranks; 0: theta stays
   std::vector<RejectedUpload> rejected;  ///< of this rank's uploads
   double bandwidth = 0;                  ///< d that mmd used
-  int mmd_evaluations = 0;
-  std::int64_t mmd_unconverged = 0;  ///< weights whose Newton iteration ran to its limit
+  std::int64_t mmd_unconverged = 0;      ///< weights whose Newton iteration ran to its limit
 };
 
 class Aggregator {

@@ -1,4 +1,4 @@
-// aggregation.scope = "structural-entropy": the server finds communities of clients and gives each client its own prior
+// An aggregation.scope but "global": the server finds communities of clients and gives each client its own prior
 // (spec 2.4).
 #pragma once
 

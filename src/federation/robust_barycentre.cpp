@@ -1,8 +1,8 @@
 #include "federation/robust_barycentre.hpp"
 
-#include <cmath>
 #include <string_view>
 
+#include "federation/barycentre_rules.hpp"
 #include "federation/order_statistics.hpp"
 
 namespace fedpp::federation {
@@ -22,12 +22,9 @@ Gaussian robust_barycentre(Sums& sums, const AcceptedUploads& uploads, std::size
   Gaussian theta;
   theta.mean = estimate([](const Upload& upload, std::size_t p) { return upload.mean[p]; });
   theta.sd = estimate([&](const Upload& upload, std::size_t p) {
-    if (rule == Divergence::kW2) return upload.sd[p];
-    const double deviation = rule == Divergence::kKl ? upload.mean[p] - theta.mean[p] : 0.0;
-    return upload.sd[p] * upload.sd[p] + deviation * deviation;
+    return spread_of(rule, upload.mean[p], upload.sd[p], theta.mean[p]);
   });
-  if (rule != Divergence::kW2)
-    for (double& sd : theta.sd) sd = std::sqrt(sd);
+  for (double& sd : theta.sd) sd = sd_of(rule, sd);
   return theta;
 }
 

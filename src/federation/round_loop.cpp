@@ -161,6 +161,10 @@ class Trainer {
     const auto result = Aggregator(aggregator_options(), sums_).aggregate({theta.mean, theta.sd}, uploads);
     theta = {result.theta.mean, result.theta.sd};
     if (result.bandwidth > 0) state_.bandwidth = result.bandwidth;
+    if (result.accepted == 0) progress_.line(fmt::format("round {}: no upload was accepted: theta stays", round + 1));
+    if (result.mmd_unconverged > 0)
+      progress_.line(fmt::format("round {}: the mmd barycentre of {} of {} weights has not converged", round + 1,
+                                 result.mmd_unconverged, theta.mean.size()));
     restart(result.rejected);
     for (const auto& r : result.rejected) sent.erase(r.client);
     if (strategy_->downloads_uploads())
@@ -183,8 +187,7 @@ class Trainer {
   /// Headline score per validation event over all clients; NaN where this round is not validated. Clients that did not
   /// take part keep their score: their state has not changed.
   double validate(const std::vector<std::int64_t>& participants, std::int64_t round) {
-    const auto every = config_.federation.validate_every;
-    if (every <= 0 || ((round + 1) % every != 0 && round + 1 != config_.federation.rounds)) {
+    if (!is_validated(config_.federation, round)) {
       for (const auto c : participants) state_.validation.erase(c);  // out of date; a checkpoint tells it, too
       return std::nan("");
     }

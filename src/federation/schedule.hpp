@@ -4,13 +4,19 @@
 #include <cstdint>
 #include <limits>
 
-#include "config/words.hpp"
+#include "config/options.hpp"
 
 namespace fedpp::federation {
 
 /// Factor on the learning rates in `round` (0-based) of `rounds`: constant 1; cosine (1 + cos(pi round/rounds))/2, from
 /// 1 down to almost 0; inverse-sqrt 1/sqrt(1 + round).
 double learning_rate_factor(config::Schedule schedule, std::int64_t round, std::int64_t rounds);
+
+/// Whether `round` (0-based) is validated: every federation.validate_every rounds and at the end.
+inline bool is_validated(const config::Federation& federation, std::int64_t round) {
+  const auto every = federation.validate_every;
+  return every > 0 && ((round + 1) % every == 0 || round + 1 == federation.rounds);
+}
 
 /// The best validated round so far and whether to go on. Plain data: it is part of a checkpoint.
 struct EarlyStopping {

@@ -242,7 +242,6 @@ TEST_P(Mmd, is_a_minimum_below_the_kl_answer) {
     const auto result = aggregate(input, Divergence::kMmd, FixedPoint::one_word(40), s.bandwidth);
     const double d = result.bandwidth;
     EXPECT_EQ(result.mmd_unconverged, 0);
-    EXPECT_LT(result.mmd_evaluations, 60);
     for (std::size_t p = 0; p < input.parameters; ++p) {
       const double mu = result.theta.mean[p], sigma = result.theta.sd[p];
       const auto f = [&](double t, double l) {  // in units of the curvature's scale
