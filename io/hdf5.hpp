@@ -67,17 +67,15 @@ class Group {
   /// Whether `path` names a group or dataset here.
   bool exists(const std::string& path) const;
   bool is_group(const std::string& path) const;
-  bool is_dataset(const std::string& path) const;
   /// Names of groups and datasets directly below, in alphabetical order.
   std::vector<std::string> children() const;
   ArrayInfo info(const std::string& path) const;
 
-  /// Writes a new dataset of the given shape; the product of the extents is the number of values. `deflate` 1..9
-  /// compresses (in chunks, with a Fletcher-32 checksum), 0 stores plainly.
-  void write(const std::string& path, std::span<const double> values, const Shape& shape, int deflate = 0);
-  void write(const std::string& path, std::span<const std::int64_t> values, const Shape& shape, int deflate = 0);
-  void write(const std::string& path, std::span<const std::uint64_t> values, const Shape& shape, int deflate = 0);
-  void write(const std::string& path, std::span<const std::uint8_t> values, const Shape& shape, int deflate = 0);
+  /// Writes a new dataset of the given shape; the product of the extents is the number of values.
+  void write(const std::string& path, std::span<const double> values, const Shape& shape);
+  void write(const std::string& path, std::span<const std::int64_t> values, const Shape& shape);
+  void write(const std::string& path, std::span<const std::uint64_t> values, const Shape& shape);
+  void write(const std::string& path, std::span<const std::uint8_t> values, const Shape& shape);
   void write(const std::string& path, std::span<const std::string> values, const Shape& shape);
   /// One-dimensional.
   template <class T>

@@ -16,12 +16,6 @@ Handle dataset_properties(const std::string& where) {
   return properties;
 }
 
-void set_filters(hid_t properties, int deflate, const std::string& where) {
-  check(H5Pset_shuffle(properties), where, "shuffle filter");
-  if (deflate > 0) check(H5Pset_deflate(properties, static_cast<unsigned>(deflate)), where, "deflate filter");
-  check(H5Pset_fletcher32(properties), where, "checksum filter");
-}
-
 Handle create_dataset(hid_t parent, const std::string& path, hid_t type, hid_t space, hid_t properties,
                       const std::string& where) {
   Handle links = own_plist(H5Pcreate(H5P_LINK_CREATE), where);
@@ -40,40 +34,30 @@ void close_written(Handle& dataset, const std::string& where) {
 
 namespace {
 
-constexpr std::uint64_t kChunkElements = 1u << 16;
+void set_filters(hid_t properties, int deflate, const std::string& where) {
+  check(H5Pset_shuffle(properties), where, "shuffle filter");
+  if (deflate > 0) check(H5Pset_deflate(properties, static_cast<unsigned>(deflate)), where, "deflate filter");
+  check(H5Pset_fletcher32(properties), where, "checksum filter");
+}
 
 Handle open_dataset(hid_t parent, const std::string& path, const std::string& where) {
   return {check(H5Dopen2(parent, path.c_str(), H5P_DEFAULT), where, "cannot open the array"), close_dataset};
 }
 
 template <class T>
-void write_array(hid_t parent, const std::string& path, std::span<const T> values, const Shape& shape, int deflate,
+void write_array(hid_t parent, const std::string& path, std::span<const T> values, const Shape& shape,
                  const std::string& where) {
   if (elements(shape) != values.size())
     throw Error(fmt::format("{}: {} values do not fill {}", where, values.size(), shape_text(shape)));
   Handle space = make_space(shape, where);
   Handle properties = dataset_properties(where);
-  if (deflate > 0 && !shape.empty() && !values.empty()) {
-    std::vector<hsize_t> chunk(shape.begin(), shape.end());
-    for (std::uint64_t n = values.size(); n > kChunkElements;) {
-      auto largest = std::max_element(chunk.begin(), chunk.end());
-      *largest = (*largest + 1) / 2;
-      n = elements({chunk.begin(), chunk.end()});
-    }
-    check(H5Pset_chunk(properties.id(), static_cast<int>(chunk.size()), chunk.data()), where, "chunks");
-    set_filters(properties.id(), deflate, where);
-  }
   Handle dataset = create_dataset(parent, path, Native<T>::file(), space.id(), properties.id(), where);
   if (!values.empty())
     check_write(H5Dwrite(dataset.id(), Native<T>::memory(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), dataset.id(),
                 where);
   // Nothing of a contiguous array waits in memory (access_properties): to flush each of a checkpoint's tens of
   // thousands would go through all metadata of the file every time.
-  const bool chunked = H5Pget_layout(properties.id()) == H5D_CHUNKED;
-  if (chunked)
-    close_written(dataset, where);
-  else if (!dataset.close())
-    fail(where, "cannot close");
+  if (!dataset.close()) fail(where, "cannot close");
 }
 
 }  // namespace
@@ -91,17 +75,17 @@ ArrayInfo Group::info(const std::string& path) const {
   return {kind, shape_of(space.id(), at)};
 }
 
-void Group::write(const std::string& path, std::span<const double> values, const Shape& shape, int deflate) {
-  write_array(id(), path, values, shape, deflate, where(path));
+void Group::write(const std::string& path, std::span<const double> values, const Shape& shape) {
+  write_array(id(), path, values, shape, where(path));
 }
-void Group::write(const std::string& path, std::span<const std::int64_t> values, const Shape& shape, int deflate) {
-  write_array(id(), path, values, shape, deflate, where(path));
+void Group::write(const std::string& path, std::span<const std::int64_t> values, const Shape& shape) {
+  write_array(id(), path, values, shape, where(path));
 }
-void Group::write(const std::string& path, std::span<const std::uint64_t> values, const Shape& shape, int deflate) {
-  write_array(id(), path, values, shape, deflate, where(path));
+void Group::write(const std::string& path, std::span<const std::uint64_t> values, const Shape& shape) {
+  write_array(id(), path, values, shape, where(path));
 }
-void Group::write(const std::string& path, std::span<const std::uint8_t> values, const Shape& shape, int deflate) {
-  write_array(id(), path, values, shape, deflate, where(path));
+void Group::write(const std::string& path, std::span<const std::uint8_t> values, const Shape& shape) {
+  write_array(id(), path, values, shape, where(path));
 }
 
 void Group::write(const std::string& path, std::span<const std::string> values, const Shape& shape) {

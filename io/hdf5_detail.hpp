@@ -106,8 +106,6 @@ Handle string_type(const std::string& where);
 
 /// Creation properties of every dataset: no times of day (equal content gives equal bytes).
 Handle dataset_properties(const std::string& where);
-/// Shuffle, deflate (0: none), Fletcher-32.
-void set_filters(hid_t properties, int deflate, const std::string& where);
 /// Groups on the way are created.
 Handle create_dataset(hid_t parent, const std::string& path, hid_t type, hid_t space, hid_t properties,
                       const std::string& where);

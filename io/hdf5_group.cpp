@@ -38,16 +38,11 @@ bool Group::exists(const std::string& path) const {
   return H5Oexists_by_name(id(), path.c_str(), H5P_DEFAULT) > 0;
 }
 
-namespace {
-bool is_object(const Group& group, const std::string& path, H5I_type_t kind) {
-  if (!group.exists(path)) return false;
-  Handle object(H5Oopen(group.id(), path.c_str(), H5P_DEFAULT), close_object);
-  return object && H5Iget_type(object.id()) == kind;
+bool Group::is_group(const std::string& path) const {
+  if (!exists(path)) return false;
+  Handle object(H5Oopen(id(), path.c_str(), H5P_DEFAULT), close_object);
+  return object && H5Iget_type(object.id()) == H5I_GROUP;
 }
-}  // namespace
-
-bool Group::is_group(const std::string& path) const { return is_object(*this, path, H5I_GROUP); }
-bool Group::is_dataset(const std::string& path) const { return is_object(*this, path, H5I_DATASET); }
 
 std::vector<std::string> Group::children() const {
   H5G_info_t info{};

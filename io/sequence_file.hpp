@@ -63,9 +63,7 @@ class SequenceFileReader {
 
   std::int64_t sequences() const { return static_cast<std::int64_t>(ids_.size()); }
   std::int64_t events() const { return offsets_.back(); }
-  const std::vector<std::int64_t>& ids() const { return ids_; }          ///< [sequences], file order
-  const std::vector<std::int64_t>& offsets() const { return offsets_; }  ///< [sequences + 1], into the events
-  std::int64_t length(std::int64_t index) const { return offsets_.at(index + 1) - offsets_.at(index); }
+  const std::vector<std::int64_t>& ids() const { return ids_; }  ///< [sequences], file order
   bool has_windows() const { return !window_offsets_.empty(); }
   const std::string& time_unit() const { return time_unit_; }
   const std::vector<std::string>& sources() const { return sources_; }

@@ -129,21 +129,19 @@ StepFunction exposure(std::span<const Interval> windows) {
   return step;
 }
 
-std::vector<double> cover_counts(std::span<const Interval> windows, std::span<const double> times) {
-  std::vector<double> starts, ends, counts;
+CoverCount::CoverCount(std::span<const Interval> windows) {
   for (const Interval& window : windows) {
-    starts.push_back(window.start);
-    ends.push_back(window.end);
+    starts_.push_back(window.start);
+    ends_.push_back(window.end);
   }
-  std::sort(starts.begin(), starts.end());
-  std::sort(ends.begin(), ends.end());
-  std::size_t begun = 0, over = 0;
-  for (double time : times) {
-    while (begun < starts.size() && starts[begun] <= time) ++begun;
-    while (over < ends.size() && ends[over] < time) ++over;
-    counts.push_back(static_cast<double>(begun - over));
-  }
-  return counts;
+  std::sort(starts_.begin(), starts_.end());
+  std::sort(ends_.begin(), ends_.end());
+}
+
+double CoverCount::at(double t) const {
+  const auto begun = std::upper_bound(starts_.begin(), starts_.end(), t) - starts_.begin();
+  const auto over = std::lower_bound(ends_.begin(), ends_.end(), t) - ends_.begin();
+  return static_cast<double>(begun - over);
 }
 
 Quadrature gauss_legendre(int n) {

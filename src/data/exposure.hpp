@@ -12,8 +12,15 @@ namespace fedpp::data {
 /// e(t): how many of the windows cover t.
 StepFunction exposure(std::span<const Interval> windows);
 
-/// Number of closed windows [start, end] that hold each time. \param times increasing
-std::vector<double> cover_counts(std::span<const Interval> windows, std::span<const double> times);
+/// How many of the closed windows [start, end] hold a time: e(t), with both sides of its jumps.
+class CoverCount {
+ public:
+  explicit CoverCount(std::span<const Interval> windows);
+  double at(double t) const;
+
+ private:
+  std::vector<double> starts_, ends_;  ///< increasing
+};
 
 /// Nodes and positive weights with sum_q w_q g(t_q) ~ int g(t) e(t) dt. The cells are equal parts of each stretch of
 /// time that has exposure (gaps shorter than a cell do not end a stretch); on each cell the rule is Gauss's for the

@@ -69,10 +69,11 @@ Realisation realise(Superposition streams, const RealisationRules& rules, double
   for (const MarkedEvent& event : streams.events)
     add_event(result, event, !result.events.empty() && result.events.back() == event.time, rules, tempering);
   StepFunction weight = exposure(streams.windows);
-  std::vector<double> covered = cover_counts(streams.windows, result.events);
+  const CoverCount covered(streams.windows);
   if (rules.unit_exposure)
     for (double& level : weight.levels) level = level > 0 ? 1 : 0;
-  for (double count : covered) {
+  for (const double time : result.events) {
+    const double count = covered.at(time);
     assert(count > 0 && "an event outside the windows of its own stream");
     result.log_offsets.push_back((rules.superposed ? std::log(count) : 0) + std::log(rules.clock.scale));
   }

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "config/error.hpp"
+#include "data/exposure.hpp"
 #include "evaluation/hawkes.hpp"
 
 namespace fedpp::evaluation {
@@ -83,33 +84,18 @@ BinnedEvents bin_training(const Bins& bins, const ClientData& client, const Triv
 }
 
 /// e(t): how many sequences are observed at t.
-class Exposure {
- public:
-  Exposure(const ClientData& client, Split split) {
-    for (const ClientSequence& sequence : client.sequences) {
-      for (const Interval& window : sequence.windows[split]) {
-        starts_.push_back(window.start);
-        ends_.push_back(window.end);
-      }
-    }
-    std::sort(starts_.begin(), starts_.end());
-    std::sort(ends_.begin(), ends_.end());
-  }
-  double at(double t) const {
-    const auto begun = std::upper_bound(starts_.begin(), starts_.end(), t) - starts_.begin();
-    const auto ended = std::lower_bound(ends_.begin(), ends_.end(), t) - ends_.begin();
-    return static_cast<double>(begun - ended);
-  }
-
- private:
-  std::vector<double> starts_, ends_;
-};
+data::CoverCount exposure_of(const ClientData& client, Split split) {
+  std::vector<Interval> windows;
+  for (const ClientSequence& sequence : client.sequences)
+    windows.insert(windows.end(), sequence.windows[split].begin(), sequence.windows[split].end());
+  return data::CoverCount(windows);
+}
 
 Score same(double log_likelihood, double events) { return {log_likelihood, log_likelihood, events}; }
 
 Score score_step_rate(const StepRate& model, const ClientData& client, Split split, const TrivialSettings& settings) {
   const Protocol protocol = settings.protocol;
-  const Exposure exposure(client, split);
+  const data::CoverCount exposure = exposure_of(client, split);
   double log_likelihood = 0, events = 0;
   BinnedEvents scored{std::vector<double>(model.bins.count()), std::vector<double>(model.bins.count())};
   for (const ClientSequence& sequence : client.sequences) {

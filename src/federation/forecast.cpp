@@ -84,54 +84,84 @@ std::string summary_of(std::vector<std::size_t> counts) {
                      share(empty));
 }
 
+/// What is said of one client's sequences, each from its end on.
+class ClientForecast {
+ public:
+  ClientForecast(const Session& session, const OwnedClient& client, const model::Priors& theta,
+                 const evaluation::GapGrid& grid)
+      : session_(session), client_(client), reader_(session, client, theta, grid) {
+    for (std::size_t s = 0; s < sequences().size(); ++s)
+      ends_.push_back({s, sequences()[s].times.size(),
+                       data::to_model(session.plan().clock, sequences()[s], end_of(sequences()[s]))});
+  }
+
+  std::string next_events() const {
+    std::string rows;
+    const auto next = reader_.after(ends_, {session_.seed()});
+    for (std::size_t s = 0; s < next.size(); ++s) {
+      std::vector<double> times{in_file(s, ends_[s].from), in_file(s, ends_[s].from + next[s].expectation())};
+      for (const double q : kQuantiles) times.push_back(in_file(s, ends_[s].from + next[s].quantile(q)));
+      rows +=
+          fmt::format("{},{},{}", name(s), last_event(sequences()[s]) + session_.plan().origin, fmt::join(times, ","));
+      for (const double time : times) rows += date(time);
+      rows += '\n';
+    }
+    return rows;
+  }
+
+  std::vector<FuturePath> futures(const ForecastRequest& request, Progress& progress) const {
+    const auto& plan = session_.plan();
+    std::vector<FuturePath> paths;
+    for (std::size_t s = 0; s < sequences().size(); ++s) {
+      const double from = ends_[s].from;
+      const double until = request.until ? data::to_model(plan.clock, sequences()[s], request.until->time - plan.origin)
+                                         : from + *request.horizon * plan.clock.scale;
+      for (std::int64_t number = 0; number < request.paths; ++number)
+        paths.push_back(
+            {client_.data.id, s, static_cast<std::uint32_t>(number), from, until, reader_.history(s), {}, false});
+    }
+    const auto seed = request.seed ? static_cast<std::uint64_t>(*request.seed) : session_.seed();
+    draw_futures(
+        paths, seed, [&](const std::vector<GapStart>& starts) { return reader_.after(starts, {seed, 1}); },
+        [&](double share) { progress.within_step(share); });
+    return paths;
+  }
+
+  void add_futures(const std::vector<FuturePath>& paths, Rows& rows) const {
+    std::map<std::size_t, std::vector<std::size_t>> counts;  // of the sequences that have a future
+    for (const auto& path : paths) {
+      if (path.until > path.from) counts[path.sequence].push_back(path.drawn.size());
+      for (const double drawn : path.drawn) {
+        const double time = in_file(path.sequence, drawn);
+        fmt::format_to(std::back_inserter(rows.futures), "{},{},{}{}\n", name(path.sequence), path.number, time,
+                       date(time));
+      }
+      rows.cut += path.cut ? 1 : 0;
+    }
+    for (const auto& [sequence, of_futures] : counts)
+      rows.summary += fmt::format("{},{}", name(sequence), summary_of(of_futures));
+  }
+
+ private:
+  const std::vector<data::ClientSequence>& sequences() const { return client_.data.sequences; }
+  double in_file(std::size_t s, double time) const {
+    return data::to_file(session_.plan().clock, sequences()[s], time) + session_.plan().origin;
+  }
+  std::string name(std::size_t s) const { return sequence_fields(session_.plan(), client_.data, sequences()[s]); }
+  std::string date(double time) const { return date_field(session_.config().data, time); }
+
+  const Session& session_;
+  const OwnedClient& client_;
+  NextEventReader reader_;
+  std::vector<GapStart> ends_;
+};
+
 Rows rows_of(const Session& session, const OwnedClient& client, const model::Priors& theta,
              const evaluation::GapGrid& grid, const ForecastRequest& request, Progress& progress) {
-  const auto& data = session.config().data;
-  const auto& clock = session.plan().clock;
-  const auto& sequences = client.data.sequences;
-  const double origin = session.plan().origin;
-  const NextEventReader reader(session, client, theta, grid);
-  std::vector<GapStart> ends;
-  for (std::size_t s = 0; s < sequences.size(); ++s)
-    ends.push_back({s, sequences[s].times.size(), data::to_model(clock, sequences[s], end_of(sequences[s]))});
-  const auto in_file = [&](std::size_t s, double time) { return data::to_file(clock, sequences[s], time) + origin; };
-  const auto name = [&](std::size_t s) { return sequence_fields(session.plan(), client.data, sequences[s]); };
+  const ClientForecast forecast(session, client, theta, grid);
   Rows rows;
-  if (!request.next_events.empty()) {
-    const auto next = reader.after(ends, {session.seed()});
-    for (std::size_t s = 0; s < next.size(); ++s) {
-      std::vector<double> times{in_file(s, ends[s].from), in_file(s, ends[s].from + next[s].expectation())};
-      for (const double q : kQuantiles) times.push_back(in_file(s, ends[s].from + next[s].quantile(q)));
-      rows.next_events += fmt::format("{},{},{}", name(s), last_event(sequences[s]) + origin, fmt::join(times, ","));
-      for (const double time : times) rows.next_events += date_field(data, time);
-      rows.next_events += '\n';
-    }
-  }
-  if (request.futures.empty()) return rows;
-  std::vector<FuturePath> paths;
-  for (std::size_t s = 0; s < sequences.size(); ++s) {
-    const double until = request.until ? data::to_model(clock, sequences[s], request.until->time - origin)
-                                       : ends[s].from + *request.horizon * clock.scale;
-    for (std::int64_t number = 0; number < request.paths; ++number)
-      paths.push_back(
-          {client.data.id, s, static_cast<std::uint32_t>(number), ends[s].from, until, reader.history(s), {}, false});
-  }
-  const auto seed = request.seed ? static_cast<std::uint64_t>(*request.seed) : session.seed();
-  draw_futures(
-      paths, seed, [&](const std::vector<GapStart>& starts) { return reader.after(starts, {seed, 1}); },
-      [&](double share) { progress.within_step(share); });
-  std::map<std::size_t, std::vector<std::size_t>> counts;  // of the sequences that have a future
-  for (const auto& path : paths) {
-    if (path.until > path.from) counts[path.sequence].push_back(path.drawn.size());
-    for (const double drawn : path.drawn) {
-      const double time = in_file(path.sequence, drawn);
-      fmt::format_to(std::back_inserter(rows.futures), "{},{},{}{}\n", name(path.sequence), path.number, time,
-                     date_field(data, time));
-    }
-    rows.cut += path.cut ? 1 : 0;
-  }
-  for (const auto& [sequence, of_futures] : counts)
-    rows.summary += fmt::format("{},{}", name(sequence), summary_of(of_futures));
+  if (!request.next_events.empty()) rows.next_events = forecast.next_events();
+  if (!request.futures.empty()) forecast.add_futures(forecast.futures(request, progress), rows);
   return rows;
 }
 

@@ -67,8 +67,10 @@ TEST(Exposure, NeighbouringWindowsGiveNoEdge) {
 
 TEST(Exposure, CoverCountsAreClosed) {
   const std::vector<Interval> windows{{0, 1}, {1, 2}, {0.5, 3}};
-  const std::vector<double> times{0, 0.5, 1, 2, 2.5, 3, 3.5};
-  EXPECT_EQ(cover_counts(windows, times), (std::vector<double>{1, 2, 3, 2, 1, 1, 0}));
+  const CoverCount count(windows);
+  for (const auto& [time, expected] :
+       std::vector<std::pair<double, double>>{{-1, 0}, {0, 1}, {0.5, 2}, {1, 3}, {2, 2}, {2.5, 1}, {3, 1}, {3.5, 0}})
+    EXPECT_EQ(count.at(time), expected) << time;
 }
 
 TEST(GaussLegendre, IntegratesPolynomials) {
