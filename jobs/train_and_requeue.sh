@@ -4,8 +4,8 @@
 # start. When SLURM says that time is nearly up (--signal=B:USR1@...), or sends TERM (preemption), the ranks finish their round and write a
 # checkpoint; then the job puts itself back into the queue, also where they died of the request while they started. After another failure it
 # does so, too, as long as it got further than the time before.
-# SLURM takes back no job that ran into its limit: 45 s before it the job goes back whatever the ranks do. Where that was in vain twice in a
-# row, without a new checkpoint, it stays out.
+# SLURM takes back no job that ran into its limit: 45 s before it the job goes back whatever the ranks do. Where all the time went by twice in
+# a row without a new checkpoint, it stays out.
 #   FEDPP_MAX_RESTARTS   (default 100)
 
 train_and_requeue() {
@@ -30,45 +30,59 @@ train_and_requeue() {
       return
     fi
     if [ -n "$time_up" ] && [ "$(newest_checkpoint)" = "$before" ]; then
-      if [ "$(cat "$out/requeued-from" 2>/dev/null)" = "${before:-the start}" ]; then
+      local life=${SLURM_RESTART_COUNT:-0}
+      if [ "$(cat "$out/requeued-from" 2>/dev/null)" = "$((life - 1)) ${before:-the start}" ]; then
         echo "twice in a row the time was up without a checkpoint: not put back into the queue; ask for more time (sbatch --time=...)" >&2
         return
       fi
-      mkdir -p "$out" && echo "${before:-the start}" >"$out/requeued-from"
+      mkdir -p "$out" && echo "$life ${before:-the start}" >"$out/requeued-from"
     fi
     echo "back into the queue"
     scontrol requeue "$job"
   }
+  # 0: it has put the job back, or said why not.
   put_back_in_time() {
-    local now
+    local now end lead
     now=$(date +%s)
-    local left=$((${SLURM_JOB_END_TIME:-$((now + 180))} - now - 45)) # 180: as --signal says; SLURM before 23.02 does not tell the end
-    [ "$left" -le 0 ] || read -r -t "$left" <> <(:) # sleeps without a child, which would outlive this
+    end=$(scontrol -o show job "$job" 2>/dev/null | sed -n 's/.* EndTime=\([^ ]*\).*/\1/p')
+    [ -n "$end" ] && end=$(date -d "$end" +%s 2>/dev/null) || end=$((now + 180)) # as --signal says
+    lead=$((end - now))
+    [ "$lead" -gt 0 ] || return 1
+    read -r -t $((lead > 90 ? lead - 45 : lead / 2)) <> <(:) # sleeps without a child, which would outlive this
+    trap '' TERM
     say "the ranks are still at work"
     put_back
+    return 0
+  }
+  watch_the_time() {
+    put_back_in_time &
+    watch=$!
   }
   ask() {
     asked=yes interrupted=yes
     say "asked to stop: a checkpoint after this round"
-    [ -z "$ranks" ] || kill -USR1 "$ranks" 2>/dev/null
-    if [ "$1" = USR1 ] && [ -z "$time_up" ]; then
-      time_up=yes
-      put_back_in_time &
-      watch=$!
-    fi
+    [ "$1" != USR1 ] || time_up=yes
+    [ -n "$ranks" ] || return # nobody to tell yet
+    kill -USR1 "$ranks" 2>/dev/null
+    [ -z "$time_up" ] || [ -n "$watch" ] || watch_the_time
   }
   trap 'ask USR1' USR1
   trap 'ask TERM' TERM
   on_ranks "" train "$config" --out "$out" --auto-resume "$@" &
   ranks=$!
   [ -z "$asked" ] || kill -USR1 "$ranks" 2>/dev/null # it came before there was anyone to tell
+  [ -z "$time_up" ] || [ -n "$watch" ] || watch_the_time
   while interrupted=; do
     code=0
     wait $ranks || code=$?
     [ -n "$interrupted" ] || break # else a trapped signal may have ended wait, not the ranks; of ranks that are gone it says the code again
   done
   trap - USR1 TERM
-  [ -z "$watch" ] || kill $watch 2>/dev/null
+  local put_back_already=
+  if [ -n "$watch" ]; then
+    kill "$watch" 2>/dev/null
+    ! wait "$watch" || put_back_already=yes
+  fi
   after=$(newest_checkpoint)
   # srun ends with 0, too, where a node could not start its tasks.
   if [ $code -eq 0 ] && [ ! -e "$out/result.json" ]; then
@@ -79,6 +93,7 @@ train_and_requeue() {
   # Ranks that were asked to stop while they loaded libraries, or that mpirun or SLURM ended in the middle of a round, failed at nothing.
   [ -z "$asked" ] || [ $code -eq 0 ] || [ $code -eq 2 ] || code=75
 
+  [ -z "$put_back_already" ] || return $code
   case $code in
     0 | 2) ;; # done; a mistake of the user's, which no restart mends
     75) put_back ;; # stopped by a signal after a checkpoint, or never started

@@ -129,7 +129,8 @@ std::string date_at(std::string_view origin, std::string_view unit, double time)
   double since = time * *seconds;
   // A whole second as a number of days is rounded: what is as good as one is one.
   const double nearest = std::round(since);
-  if (std::abs(since - nearest) <= 8 * std::numeric_limits<double>::epsilon() * std::abs(since)) since = nearest;
+  if (*seconds != 1 && std::abs(since - nearest) <= 8 * std::numeric_limits<double>::epsilon() * std::abs(since))
+    since = nearest;
   constexpr double kTenThousandYears = 86400.0 * 366 * 10000;
   if (!(std::abs(since) < kTenThousandYears)) return "";
   return to_text_with_time(zero->second + chrono::seconds(static_cast<std::int64_t>(std::floor(since))));

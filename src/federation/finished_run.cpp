@@ -92,19 +92,25 @@ FinishedRun read_finished_run(const std::string& path) {
   }
 }
 
-bool holds_results_of(const config::Config& config, std::int64_t rounds) {
-  const auto& directory = config.output.directory;
-  std::ifstream file(directory + "/result.json");
+bool holds_results_of(const config::Config& config, std::int64_t rounds, const std::string& test_data) {
+  const std::filesystem::path directory = config.output.directory, numbers = directory / "result.json";
+  std::ifstream file(numbers);
   const auto json = ordered_json::parse(file, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !std::filesystem::is_regular_file(directory + "/result.h5")) return false;
-  const auto done = json.value("rounds", ordered_json::array());
+  if (!json.is_object() || !json.contains("config") || !json.contains("rounds")) return false;
+  // The numbers are written last: older than the arrays, they are of another start of the run.
+  std::error_code missing;
+  const auto arrays = std::filesystem::last_write_time(directory / "result.h5", missing);
+  if (missing || std::filesystem::last_write_time(numbers, missing) < arrays) return false;
   const auto learned = [](const ordered_json& round) {
     return round.is_object() &&
            round.value("left_out", ordered_json()).size() < round.value("participants", ordered_json()).size();
   };
-  // As it was written: so that both went through text.
-  return json.value("config", ordered_json()) == ordered_json::parse(config::to_json(config).dump()) &&
-         static_cast<std::int64_t>(done.size()) == rounds && std::any_of(done.begin(), done.end(), learned);
+  const auto& done = json.at("rounds");
+  // As text, which both went through.
+  constexpr auto replace = ordered_json::error_handler_t::replace;
+  return json.at("config").dump(-1, ' ', false, replace) == config::to_json(config).dump(-1, ' ', false, replace) &&
+         json.value("test_data", ordered_json()) == test_data && static_cast<std::int64_t>(done.size()) == rounds &&
+         std::any_of(done.begin(), done.end(), learned);
 }
 
 }  // namespace fedpp::federation

@@ -31,7 +31,7 @@ struct FinishedRun {
 FinishedRun read_finished_run(const std::string& path);
 
 /// Whether output.directory holds the results of a training under this configuration that ended after so many rounds
-/// and learned something. False for whatever cannot be read as such.
-bool holds_results_of(const config::Config& config, std::int64_t rounds);
+/// and learned something, on these test data (data_checksum.hpp). False for whatever cannot be read as such.
+bool holds_results_of(const config::Config& config, std::int64_t rounds, const std::string& test_data);
 
 }  // namespace fedpp::federation

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -31,7 +32,7 @@ bool left_by_this_job(const std::string& directory) {
   const std::string mark = ", SLURM job ", here = whereabouts();
   const auto job = here.find(mark);
   const auto holder = io::lock_holder(directory);
-  return job != std::string::npos && holder && holder->ends_with(here.substr(job));
+  return job != std::string::npos && (!holder || holder->ends_with(here.substr(job)));  // none: it has just gone
 }
 
 /// A file server gives a dead node's lock up only when its lease is over: a job that was started again waits for that.
@@ -40,8 +41,10 @@ std::unique_ptr<io::DirectoryLock> lock(const std::string& directory) {
   while (true) {
     try {
       return std::make_unique<io::DirectoryLock>(directory, whereabouts());
-    } catch (const io::DirectoryInUse&) {
-      if (!left_by_this_job(directory) || stop_signal() != 0 || std::chrono::steady_clock::now() > deadline) throw;
+    } catch (const io::DirectoryInUse& in_use) {
+      if (!left_by_this_job(directory)) throw;
+      if (stop_signal() != 0 || std::chrono::steady_clock::now() > deadline)
+        throw std::runtime_error(in_use.what());  // nobody's mistake: a job script may try again
     }
     std::this_thread::sleep_for(kBetweenAttempts);
   }

@@ -12,6 +12,7 @@
 #include "config/version.hpp"
 #include "federation/adaptation.hpp"
 #include "federation/configuration_changes.hpp"
+#include "federation/data_checksum.hpp"
 #include "federation/describe.hpp"
 #include "federation/finished_run.hpp"
 #include "federation/machine.hpp"
@@ -51,12 +52,14 @@ bool stopped_at_the_start(mpi::Communicator& world) {
   return signal != 0;
 }
 
-/// Collective. The results of just this training are there: a job that is submitted again has nothing to do.
-bool finished_before(const config::Config& config, std::int64_t rounds, mpi::Communicator& world) {
-  const bool finished = world.is_root() && holds_results_of(config, rounds);
-  if (finished)
-    fmt::print("{0} holds the results of this training: nothing to do ('fedpp train ... --resume' makes them anew)\n",
-               config.output.directory);
+/// Collective. The results of just this training are there: a job that is submitted again has nothing to do. Whether the
+/// training and validation data are still those of the checkpoint was seen when it was read.
+bool has_finished(Session& session, const RunState& state) {
+  auto& world = session.world();
+  const std::string data = test_data(session);
+  bool finished = false;
+  mpi::together(world,
+                [&] { finished = world.is_root() && holds_results_of(session.config(), state.next_round, data); });
   return world.max(finished ? 1 : 0, "agreement") > 0;
 }
 
@@ -177,7 +180,6 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   if (request.start == Start::kResume)
     header = read_header(request.checkpoint.empty() ? newest_checkpoint_of(config, world) : request.checkpoint,
                          ReadFor::kTraining, world);
-  if (request.automatic && header && finished_before(config, header->next_round, world)) return 0;
   Phases phases;
   std::optional<gpu::Profile> profile;
   if (request.profile) profile.emplace();
@@ -201,6 +203,11 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   if (!folder.locked())
     progress.line("this file system has no locks: nothing keeps a second run out of " + config.output.directory);
   record_start(progress, session, state);
+  if (request.automatic && header && has_finished(session, state)) {
+    progress.line("its results are there: nothing to do ('fedpp train ... --resume' computes them anew)");
+    progress.record({{"event", "finished"}, {"round", state.next_round}});
+    return 0;
+  }
   if (const auto text = beyond_window(session); !text.empty()) progress.line(text);
   explain_rounds(progress, config);
 

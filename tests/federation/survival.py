@@ -32,9 +32,9 @@ class AutoResume(SameBits):
     def test_a_finished_training_has_nothing_left_to_do(self):
         self.deck(federation__rounds=2)
         self.train(2, "out", "--auto-resume")
-        results = [self.folder / "out" / name for name in ("result.json", "result.h5", "status.jsonl")]
+        results = [self.folder / "out" / name for name in ("result.json", "result.h5")]
         written = [path.stat().st_mtime_ns for path in results]
-        self.assertIn("out holds the results of this training: nothing to do", self.train(1, "out", "--auto-resume").stdout)
+        self.assertIn("its results are there: nothing to do", self.train(1, "out", "--auto-resume").stdout)
         self.assertEqual([path.stat().st_mtime_ns for path in results], written)
         whole = self.result("out")
         for change in ["evaluation.samples=4", "federation.rounds=3"]:
@@ -43,6 +43,8 @@ class AutoResume(SameBits):
             self.assertIn("nothing to do", self.train(1, "out", "--auto-resume", *again).stdout)
         results[1].unlink()
         self.assertNotIn("nothing to do", self.train(1, "out", "--auto-resume", *again).stdout)
+        self.write("train.csv", data_set(24, seed=6))
+        self.assertIn("its training events or windows are not those", self.train(1, "out", "--auto-resume", *again, code=2).stderr)
         self.assertEqual(len(self.result("out")["rounds"]), 3)
         self.assertEqual(self.result("out")["rounds"][:2], whole["rounds"])
 

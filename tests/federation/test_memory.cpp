@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -14,8 +15,9 @@ namespace {
 class Memory : public testing::Test {
  protected:
   void SetUp() override {
-    root_ = testing::TempDir() + "fedpp_memory/";
-    std::filesystem::remove_all(root_);
+    std::string folder = testing::TempDir() + "fedpp_memory_XXXXXX";
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    root_ = folder + "/";
     write("proc/meminfo", "MemTotal:       64000 kB\nMemAvailable:   50000 kB\n");
   }
   void TearDown() override { std::filesystem::remove_all(root_); }
@@ -23,6 +25,7 @@ class Memory : public testing::Test {
     std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
     std::ofstream(root_ + path) << text;
   }
+  void remove(const std::string& path) const { std::filesystem::remove(root_ + path); }
   double available() const { return available_bytes(root_); }
 
  private:
@@ -35,7 +38,7 @@ TEST_F(Memory, is_the_machines_where_no_group_has_a_limit) {
   write("sys/fs/cgroup/user.slice/memory.max", "max\n");
   write("sys/fs/cgroup/user.slice/memory.current", "1000000\n");
   EXPECT_EQ(available(), 50000 * 1024.0);
-  std::filesystem::remove(testing::TempDir() + "fedpp_memory/proc/meminfo");
+  remove("proc/meminfo");
   EXPECT_TRUE(std::isinf(available()));
 }
 

@@ -132,6 +132,9 @@ class Requeue(Stubs):
         said = script.communicate(timeout=60)[0]
         return script.returncode, said
 
+    def asked(self):
+        return set((self.folder / "asked").read_text().splitlines())
+
     def requeued(self):
         return "requeue 7" in (self.folder / "asked").read_text() if (self.folder / "asked").exists() else False
 
@@ -143,11 +146,11 @@ class Requeue(Stubs):
 
     def test_a_task_of_an_array_is_asked_for_and_requeued_by_its_own_name(self):
         code, said = self.stopped("touch started; exec sleep 30", SLURM_ARRAY_JOB_ID="7", SLURM_ARRAY_TASK_ID="3")  # the last one has the array's number
-        self.assertEqual((self.folder / "asked").read_text(), "-o show job 7_3\nrequeue 7_3\n", said)
+        self.assertEqual(self.asked(), {"-o show job 7_3", "requeue 7_3"}, said)
 
     def test_a_job_submitted_from_a_task_of_an_array_is_no_task(self):
         code, said = self.stopped("touch started; exec sleep 30", SLURM_ARRAY_JOB_ID="5", SLURM_ARRAY_TASK_ID="3")  # inherited
-        self.assertEqual((self.folder / "asked").read_text(), "-o show job 7\nrequeue 7\n", said)
+        self.assertEqual(self.asked(), {"-o show job 7", "requeue 7"}, said)
 
     def test_a_mistake_stays_one_after_a_stop(self):
         code, said = self.stopped("trap 'kill $!; exit 2' USR1; sleep 30 >/dev/null 2>&1 & touch started; wait")
@@ -156,10 +159,12 @@ class Requeue(Stubs):
 
     def test_ranks_that_are_still_at_work_shortly_before_the_limit_are_left(self):
         """SLURM calls a job that ran into its limit timed out, and takes it back no more."""
-        self.command("scontrol", 'echo "$*" >>asked; [ $1 != requeue ] || touch gone; [ -e gone ] && echo JobState=COMPLETING || echo JobState=RUNNING')
-        code, said = self.stopped("trap '' USR1; touch started; until [ -e gone ]; do sleep 0.05; done; exit 143", SLURM_JOB_END_TIME=str(int(time.time()) + 47))
+        self.command("scontrol", 'echo "$*" >>asked; [ $1 != requeue ] || { touch gone; sleep 0.5; }\n'
+                     'echo "JobId=7 JobState=RUNNING EndTime=$(date -d "+4 sec" +%FT%T) Deadline=N/A"')  # SLURM takes its time to say another state
+        code, said = self.stopped("trap '' USR1; touch started; until [ -e gone ]; do sleep 0.05; done; exit 143")
         self.assertIn("the ranks are still at work\nback into the queue\n", said)
         self.assertEqual((self.folder / "asked").read_text().count("requeue 7\n"), 1, said)
+        self.assertNotIn("twice", said)
         self.assertEqual(code, 75)
 
     def test_where_all_the_time_goes_by_twice_without_a_checkpoint_it_stays_out_of_the_queue(self):
