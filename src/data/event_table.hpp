@@ -24,7 +24,7 @@ struct TimeAxis {
   std::string unit;                                ///< of the result; where times are dates one of config::kTimeUnits
   std::optional<std::chrono::sys_seconds> origin;  ///< date of time 0; none: the midnight before the first date
   std::string unix_unit;  ///< numbers are Unix time in this unit (unix_time.hpp), which is dates; "": they are numbers
-  std::string like = "";  ///< the file whose axis this is, for messages; "": no file's
+  std::string like;       ///< the file whose axis this is, for messages; "": no file's
 };
 
 /// The sequences of a table in the order in which they are first met.

@@ -65,7 +65,8 @@ Moment TimeReader::read_unix(const io::CsvTable& table, const std::string& heade
   const auto in_second = static_cast<double>(ticks);
   // A whole number is taken apart as such: of its 19 digits in ns a double keeps 16.
   const auto whole = io::whole_number(text);
-  const double second = whole ? static_cast<double>(*whole / ticks) : std::floor(*number / in_second);
+  const std::int64_t whole_second = whole.value_or(0) / ticks;
+  const double second = whole ? static_cast<double>(whole_second) : std::floor(*number / in_second);
   const double rest = whole ? static_cast<double>(*whole % ticks) : *number - second * in_second;
   if (config::date_at("1970-01-01", "s", second).empty())
     throw table.error(fmt::format(

@@ -18,7 +18,7 @@ using Doubles = std::vector<double>;
 using Ints = std::vector<int>;
 
 const EventColumns kVisits{"patient", "when", "ward", "site"};
-const TimeAxis kHours{"hour", std::nullopt, ""};
+const TimeAxis kHours{"hour", std::nullopt, "", ""};
 
 EventTable read(const std::string& file, const EventColumns& columns = kVisits, const TimeAxis& axis = kHours,
                 const std::string& windows = "") {
@@ -64,7 +64,7 @@ TEST(EventTable, WordsAndDatesBecomeNumbersThatNamesBelongTo) {
 TEST(EventTable, WholeNumbersStayWhatTheyAre) {
   const Folder folder;
   const EventTable table = read(folder.write("a.csv", "Sequence;TIME;type\n40;2.5;3\n7;-1e1;0\n40;1.5;11\n"), {},
-                                {"file unit", std::nullopt, ""});
+                                {"file unit", std::nullopt, "", ""});
   ASSERT_EQ(table.sequences.size(), 2u);
   EXPECT_EQ(table.sequences[0].id, 40);
   EXPECT_EQ(table.sequences[0].times, (Doubles{1.5, 2.5}));
@@ -139,24 +139,25 @@ TEST(EventTable, TimesCountFromAnOriginInTheUnit) {
   const Folder folder;
   const std::string file = folder.write("a.csv", "sequence,time\n0,2019-03-11T12:00:00Z\n0,2019-03-10T01:00+02:00\n");
   const auto times = [&](const TimeAxis& axis) { return read(file, {}, axis).sequences[0].times; };
-  EXPECT_EQ(times({"day", std::nullopt, ""}), (Doubles{23. / 24, 2.5}));  // from the midnight of UTC
-  EXPECT_EQ(times({"min", fedpp::config::parse_date("2019-03-12")->second, ""}), (Doubles{-49 * 60, -12 * 60}));
-  EXPECT_EQ(times({"week", fedpp::config::parse_date("2019-03-11T12:00:00")->second, ""}), (Doubles{-37. / 168, 0}));
-  EXPECT_EQ(read(file, {}, {"s", fedpp::config::parse_date("2019-03-11T12:00:00")->second, ""}).names.time_origin,
+  EXPECT_EQ(times({"day", std::nullopt, "", ""}), (Doubles{23. / 24, 2.5}));  // from the midnight of UTC
+  EXPECT_EQ(times({"min", fedpp::config::parse_date("2019-03-12")->second, "", ""}), (Doubles{-49 * 60, -12 * 60}));
+  EXPECT_EQ(times({"week", fedpp::config::parse_date("2019-03-11T12:00:00")->second, "", ""}),
+            (Doubles{-37. / 168, 0}));
+  EXPECT_EQ(read(file, {}, {"s", fedpp::config::parse_date("2019-03-11T12:00:00")->second, "", ""}).names.time_origin,
             "2019-03-11T12:00:00");
-  EXPECT_USER_ERROR(times({"file unit", std::nullopt, ""}), "a.csv: column 'time' holds dates",
+  EXPECT_USER_ERROR(times({"file unit", std::nullopt, "", ""}), "a.csv: column 'time' holds dates",
                     "s, min, hour, day, week");
   // Of numbers an origin is kept as it is said.
   const std::string numbers = folder.write("b.csv", "sequence,time\n0,1.5\n");
-  EXPECT_EQ(read(numbers, {}, {"day", fedpp::config::parse_date("2019-03-12")->second, ""}).names.time_origin,
+  EXPECT_EQ(read(numbers, {}, {"day", fedpp::config::parse_date("2019-03-12")->second, "", ""}).names.time_origin,
             "2019-03-12");
-  EXPECT_EQ(read(numbers, {}, {"day", std::nullopt, ""}).names.time_origin, "");
+  EXPECT_EQ(read(numbers, {}, {"day", std::nullopt, "", ""}).names.time_origin, "");
 }
 
 TEST(EventTable, UnixTimeIsDates) {
   const Folder folder;
   const auto read_unix = [&](const std::string& rows, const std::string& unit, const std::string& windows = "") {
-    return read(folder.write("a.csv", "sequence,time\n" + rows), {}, {"hour", std::nullopt, unit}, windows);
+    return read(folder.write("a.csv", "sequence,time\n" + rows), {}, {"hour", std::nullopt, unit, ""}, windows);
   };
   // 2019-03-01T00:26:40 and half an hour later.
   for (const auto& [rows, unit] :
