@@ -1,22 +1,20 @@
 #include "federation/round_loop.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <numeric>
 #include <optional>
 
 #include "federation/aggregator.hpp"
 #include "federation/attack.hpp"
+#include "federation/checkpoint_schedule.hpp"
 #include "federation/local_starts.hpp"
 #include "federation/participants.hpp"
 #include "federation/personal_priors.hpp"
 #include "federation/round_recorder.hpp"
+#include "federation/round_validation.hpp"
 #include "federation/schedule.hpp"
-#include "federation/scoring.hpp"
 #include "federation/stop_signal.hpp"
 #include "federation/strategies/strategy.hpp"
 #include "federation/uploads.hpp"
@@ -64,17 +62,16 @@ class Trainer {
         phases_.time("communities",
                      [&] { communities_ = personal_->update(state_, uploads, round, aggregator_options()); });
       // 5. Validation; the best round is kept.
-      const double validation = phases_.time("validate", [&] { return validate(participants, round); });
+      const double score = phases_.time("validate", [&] { return validation_.score(participants, round); });
       // 6. Metrics and progress.
       state_.next_round = round + 1;
       phases_.time("metrics", [&] {
-        recorder_.record(
-            {round, participants, reports, rejected, lambdas, validation, personal_ ? &communities_ : nullptr});
+        recorder_.record({round, participants, reports, rejected, lambdas, score, personal_ ? &communities_ : nullptr});
       });
       // 7. Checkpoint when due, and when asked to stop.
       const auto [stop, due] = agree_on_the_end_of_the_round();
       const bool last = stop || state_.next_round == f.rounds || state_.stopping.should_stop();
-      if (due || last) phases_.time("checkpoint", [&] { checkpoint(last); });
+      if (due || last) phases_.time("checkpoint", [&] { checkpoints_.write(last); });
       if (stop) return false;
     }
     if (state_.next_round < f.rounds)
@@ -184,101 +181,16 @@ class Trainer {
     return std::max(events, 1.0);
   }
 
-  /// Headline score per validation event over all clients; NaN where this round is not validated. Clients that did not
-  /// take part keep their score: their state has not changed.
-  double validate(const std::vector<std::int64_t>& participants, std::int64_t round) {
-    if (!is_validated(config_.federation, round)) {
-      for (const auto c : participants) state_.validation.erase(c);  // out of date; a checkpoint tells it, too
-      return std::nan("");
-    }
-    std::vector<std::int64_t> due;
-    for (auto& client : session_.owned()) {
-      const auto c = client.data.id;
-      if (!client.model.state.started || !state_.validation.contains(c) || contains(participants, c) ||
-          strategy_->scores_received())
-        due.push_back(c);
-    }
-    std::vector<double> headline, events;
-    std::int64_t failed = 0, missing = 0;
-    mpi::together(world_, [&] {
-      const auto scores = validation_scores(session_, windows_, due, state_.theta);
-      for (std::size_t k = 0; k < due.size(); ++k) state_.validation[due[k]] = scores[k];
-      for (const auto& [client, score] : state_.validation) {
-        // -inf, a rate of 0 at an event, is a score, though not one to add.
-        const bool scored = std::abs(score.headline) < model::kMostNats;
-        failed += !scored && !std::isinf(score.headline);
-        missing += !scored && !session_.hostile(client);
-        if (!(score.events > 0) || !scored || session_.hostile(client)) continue;
-        headline.push_back(score.headline);
-        events.push_back(score.events);
-      }
-    });
-    const double score =
-        session_.exact_total(headline, "validation scores") / session_.exact_total(events, "validation scores");
-    if (const auto all = world_.allreduce(failed, mpi::Op::sum, "validation scores"); all > 0)
-      progress_.line(fmt::format(
-          "round {}: {} client{} without a validation score: no score from {} weights is a number that sums hold",
-          round + 1, all, all == 1 ? "" : "s", all == 1 ? "its" : "their"));
-    if (state_.stopping.enter(round, score, world_.allreduce(missing, mpi::Op::sum, "validation scores"))) {
-      state_.best_theta = state_.theta;
-      for (const auto& client : session_.owned()) state_.best_clients[client.data.id] = client.model.state;
-    }
-    return score;
-  }
-
-  static bool contains(const std::vector<std::int64_t>& list, std::int64_t c) {
-    return std::find(list.begin(), list.end(), c) != list.end();
-  }
-
   struct EndOfRound {
     bool stop, due;
   };
   /// A signal that any rank has seen stops all; whether a checkpoint is due by rounds or by the clock is rank 0's word.
   EndOfRound agree_on_the_end_of_the_round() {
-    const auto& o = config_.output;
-    int due = 0;
-    if (world_.is_root()) {
-      const auto now = std::chrono::steady_clock::now();
-      const std::chrono::duration<double, std::ratio<60>> since = now - last_checkpoint_;
-      due = failed_checkpoints_ > 0 ? now >= next_attempt_
-                                    : (o.checkpoint_every > 0 && state_.next_round % o.checkpoint_every == 0) ||
-                                          (o.checkpoint_minutes > 0 && since.count() >= o.checkpoint_minutes);
-    }
-    int words[] = {stop_signal(), due};
+    int words[] = {stop_signal(), world_.is_root() && checkpoints_.is_due()};
     world_.allreduce(std::span<int>(words), mpi::Op::max, "metrics");
     if (words[0] != 0)
       progress_.line(fmt::format("signal {}: checkpoint after round {}, then the end", words[0], state_.next_round));
     return {words[0] != 0, words[1] != 0};
-  }
-
-  /// A disk that is full for a while costs no run: the earlier checkpoints are still there, and it is tried again after
-  /// the first round that ends 1, 2, 4, 8 s later, however short the rounds are.
-  void checkpoint(bool last) {
-    constexpr int kAttempts = 5;
-    const auto& o = config_.output;
-    const auto start = std::chrono::steady_clock::now();
-    try {
-      const auto superseded = write_checkpoint(session_, state_, o.directory, o.checkpoints_kept);
-      if (!superseded.empty())
-        progress_.line(
-            fmt::format("superseded by this course of the run, and no longer read: {}", fmt::join(superseded, ", ")));
-    } catch (mpi::AgreedError& error) {
-      if (last || ++failed_checkpoints_ >= kAttempts) {
-        error.users_mistake = false;  // as with as_the_machines_fault: a job script may try again
-        throw;
-      }
-      const std::chrono::seconds pause(1 << (failed_checkpoints_ - 1));
-      next_attempt_ = std::chrono::steady_clock::now() + pause;
-      progress_.line(
-          fmt::format("no checkpoint after round {}: {}; tried again after the first round that ends {} s on",
-                      state_.next_round, error.what(), pause.count()));
-      return;
-    }
-    failed_checkpoints_ = 0;
-    last_checkpoint_ = std::chrono::steady_clock::now();
-    progress_.record({{"event", "checkpoint"},
-                      {"round", state_.next_round},
-                      {"seconds", std::chrono::duration<double>(last_checkpoint_ - start).count()}});
   }
 
   Session& session_;
@@ -294,9 +206,8 @@ class Trainer {
   RoundRecorder recorder_;
   model::KeptBlock kept_;
   ValidationWindows windows_{session_};
-  std::chrono::steady_clock::time_point last_checkpoint_ = std::chrono::steady_clock::now();
-  int failed_checkpoints_ = 0;                            ///< in a row
-  std::chrono::steady_clock::time_point next_attempt_{};  ///< after a failed one
+  RoundValidation validation_{session_, windows_, state_, progress_, strategy_->scores_received()};
+  CheckpointSchedule checkpoints_{session_, state_, progress_};
 };
 
 }  // namespace

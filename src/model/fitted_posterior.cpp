@@ -1,6 +1,6 @@
 #include "model/fitted_posterior.hpp"
 
-#include "gpu/kernels.hpp"
+#include "model/projection.hpp"
 
 namespace fedpp::model {
 
@@ -15,9 +15,7 @@ PointsRead read_points(const LatentPosterior::Fitted& fitted, const std::vector<
   f.weights = trained.weights;
   f.rate = trained.rate;
   f.offset = trained.offset;
-  gpu::embed(fitted.exec, b, f, read.batch.encoder(), kBatchOnly);
-  gpu::factorise(fitted.exec, b, f, gpu::kJitterLimit, kBatchOnly);
-  gpu::features(fitted.exec, b, f, kBatchOnly);
+  embed_and_project(fitted.exec, b, f, read.batch.encoder(), kBatchOnly);
   return read;
 }
 

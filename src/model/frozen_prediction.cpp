@@ -6,6 +6,7 @@
 #include "gpu/expectation.hpp"
 #include "gpu/kernels.hpp"
 #include "model/draw_keys.hpp"
+#include "model/projection.hpp"
 
 namespace fedpp::model {
 
@@ -21,9 +22,7 @@ std::vector<std::vector<RealisationPrediction>> FrozenPrediction::under(
   const auto& f = batch_.fields();
   batch_.set_weights(weights);
   gpu::draw_weights(exec_, b, f, {options_.seed, kFrozenRound, 0, 0});
-  gpu::embed(exec_, b, f, batch_.encoder(), kBatchOnly);
-  gpu::factorise(exec_, b, f, gpu::kJitterLimit, kBatchOnly);
-  gpu::features(exec_, b, f, kBatchOnly);
+  embed_and_project(exec_, b, f, batch_.encoder(), kBatchOnly);
   const auto expected = gpu::expected_intensity(exec_, b, f);
   exec_.fence();
   std::vector<double> log_intensity, intensity;

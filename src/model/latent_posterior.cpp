@@ -9,6 +9,7 @@
 #include "model/draw_keys.hpp"
 #include "model/fitted_posterior.hpp"
 #include "model/local_update.hpp"
+#include "model/projection.hpp"
 
 namespace fedpp::model {
 
@@ -19,9 +20,7 @@ void read_training_points(const gpu::Exec& exec, const ClientBatch& trained, std
   const auto& b = trained.batch();
   const auto& f = trained.fields();
   gpu::draw_weights(exec, b, f, {seed, kPredictionRound, 0, 0});
-  gpu::embed(exec, b, f, trained.encoder());
-  gpu::factorise(exec, b, f);
-  gpu::features(exec, b, f);
+  embed_and_project(exec, b, f, trained.encoder());
 }
 
 /// E-steps; with bands under nu's prior, and returns what nu and m add to them.

@@ -12,18 +12,12 @@
 #include "model/draw_keys.hpp"
 #include "model/mixing.hpp"
 #include "model/model_mixture.hpp"
+#include "model/projection.hpp"
 #include "model/updated_states.hpp"
 
 namespace fedpp::model {
 
 namespace {
-
-/// K(z,z), its factor and V, 1.2, by embeddings that are there.
-void project(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, bool batch_only) {
-  const gpu::Region region("fedpp::project");
-  gpu::factorise(exec, batch, fields, gpu::kJitterLimit, batch_only);
-  gpu::features(exec, batch, fields, batch_only);
-}
 
 /// The ELBO and the divergence from the prior in it, 1.5.
 void bound(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, const gpu::AdamState& adam,
@@ -289,9 +283,7 @@ void fit_latent(const std::vector<Client*>& clients, const Priors& priors, const
     const auto& b = block.batch();
     const auto& f = block.fields();
     gpu::draw_weights(exec, b, f, {seed, kFitRound, 0, 0});
-    gpu::embed(exec, b, f, block.encoder());
-    gpu::factorise(exec, b, f);
-    gpu::features(exec, b, f);
+    embed_and_project(exec, b, f, block.encoder());
     model::e_steps(exec, b, f, e_steps);
     exec.fence();
     std::vector<int> info;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "gpu/kernels.hpp"
+#include "model/projection.hpp"
 
 namespace fedpp::model {
 
@@ -31,9 +32,7 @@ std::vector<Loss> LossGradient::at(const std::vector<WeightPosterior>& weights, 
   const auto& f = batch_.fields();
   batch_.set_weights(weights);
   gpu::draw_weights(exec_, b, f, {seed, static_cast<std::uint32_t>(round), 0, 0}, gpu::DrawPurpose::kLoss);
-  gpu::embed(exec_, b, f, batch_.encoder());
-  gpu::factorise(exec_, b, f);
-  gpu::features(exec_, b, f);
+  embed_and_project(exec_, b, f, batch_.encoder());
   gpu::augment(exec_, b, f, /*with_bound=*/true);
   model::e_steps(exec_, b, f, e_steps);
   gpu::elbo(exec_, b, f);

@@ -1,0 +1,60 @@
+#include "federation/round_validation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "federation/schedule.hpp"
+#include "federation/scoring.hpp"
+#include "mpi/turns.hpp"
+
+namespace fedpp::federation {
+
+double RoundValidation::score(const std::vector<std::int64_t>& participants, std::int64_t round) {
+  if (!is_validated(session_.config().federation, round)) {
+    for (const auto c : participants) state_.validation.erase(c);  // out of date; a checkpoint tells it, too
+    return std::nan("");
+  }
+  const auto clients = due(participants);
+  std::vector<double> headline, events;
+  std::int64_t failed = 0, missing = 0;
+  auto& world = session_.world();
+  mpi::together(world, [&] {
+    const auto scores = validation_scores(session_, windows_, clients, state_.theta);
+    for (std::size_t k = 0; k < clients.size(); ++k) state_.validation[clients[k]] = scores[k];
+    for (const auto& [client, score] : state_.validation) {
+      // -inf, a rate of 0 at an event, is a score, though not one to add.
+      const bool scored = std::abs(score.headline) < model::kMostNats;
+      failed += !scored && !std::isinf(score.headline);
+      missing += !scored && !session_.hostile(client);
+      if (!(score.events > 0) || !scored || session_.hostile(client)) continue;
+      headline.push_back(score.headline);
+      events.push_back(score.events);
+    }
+  });
+  const double score =
+      session_.exact_total(headline, "validation scores") / session_.exact_total(events, "validation scores");
+  if (const auto all = world.allreduce(failed, mpi::Op::sum, "validation scores"); all > 0)
+    progress_.line(fmt::format(
+        "round {}: {} client{} without a validation score: no score from {} weights is a number that sums hold",
+        round + 1, all, all == 1 ? "" : "s", all == 1 ? "its" : "their"));
+  if (state_.stopping.enter(round, score, world.allreduce(missing, mpi::Op::sum, "validation scores"))) {
+    state_.best_theta = state_.theta;
+    for (const auto& client : session_.owned()) state_.best_clients[client.data.id] = client.model.state;
+  }
+  return score;
+}
+
+/// This rank's clients whose score is out of date.
+std::vector<std::int64_t> RoundValidation::due(const std::vector<std::int64_t>& participants) const {
+  std::vector<std::int64_t> clients;
+  for (const auto& client : session_.owned()) {
+    const auto c = client.data.id;
+    const bool took_part = std::find(participants.begin(), participants.end(), c) != participants.end();
+    if (!client.model.state.started || !state_.validation.contains(c) || took_part || all_change_) clients.push_back(c);
+  }
+  return clients;
+}
+
+}  // namespace fedpp::federation
