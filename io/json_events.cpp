@@ -72,7 +72,8 @@ class ObjectReader {
         fail("NaN or Infinity stands among the values; repair or remove these events");
       const std::string what = error.what();
       const std::size_t bracket = what.find("] ");
-      fail("is not JSON: " + cut(bracket == std::string::npos ? what : what.substr(bracket + 2), 200));
+      fail(fmt::format("is not JSON: {}; expected objects with the arrays time_since_start and type_event",
+                       cut(bracket == std::string::npos ? what : what.substr(bracket + 2), 200)));
     }
   }
 

@@ -8,6 +8,10 @@
 namespace fedpp::evaluation {
 namespace {
 
+/// Times that differ by less than this share of a stream's span are equal but for rounding: where sequences lie over
+/// each other, each time has lost its own sequence's start, and what was one number may differ in its last bits.
+constexpr double kEqualTimes = 1e-9;
+
 /// The cumulative compensator at increasing knots, linear in between.
 class Compensator {
  public:
@@ -45,18 +49,28 @@ void RescaledIncrements::window_after(double exposure) {
   within_ = false;
 }
 
+void RescaledIncrements::finish() {
+  if (since_event_ > 0) event_after(random_.exponential());
+}
+
 void RescaledIncrements::add(const RescalingStream& stream) {
   const std::size_t n = stream.times.size();
   assert(stream.multiplicities.size() == n && stream.cells.size() == n + 1);
-  const bool tied =
-      std::any_of(stream.multiplicities.begin(), stream.multiplicities.end(), [](double m) { return m > 1; });
+  const double length = stream.span.end - stream.span.start;
+  double resolution = length;  // smallest gap between times that are not equal
+  bool tied = std::any_of(stream.multiplicities.begin(), stream.multiplicities.end(), [](double m) { return m > 1; });
+  for (std::size_t i = 1; i < n; ++i) {
+    const double gap = stream.times[i] - stream.times[i - 1];
+    if (gap > kEqualTimes * length)
+      resolution = std::min(resolution, gap);
+    else
+      tied = true;
+  }
   if (!tied) {
     for (std::size_t i = 0; i < n; ++i) event_after(stream.cells[i]);
     window_after(stream.cells[n]);
     return;
   }
-  double resolution = stream.span.end - stream.span.start;
-  for (std::size_t i = 1; i < n; ++i) resolution = std::min(resolution, stream.times[i] - stream.times[i - 1]);
   std::vector<double> moved;
   for (std::size_t i = 0; i < n; ++i) {
     const double from = std::max(stream.times[i] - resolution / 2, stream.span.start);

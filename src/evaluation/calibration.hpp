@@ -1,7 +1,9 @@
 // Calibration by time rescaling (spec 1.8): under the true intensity the compensator's increments between consecutive
 // events are independent and Exp(1). Where windows begin and end at times that the events have no say in, that is so
 // across them, too: what is left of one and the beginning of the next are one increment, as an exponential variable has
-// no memory.
+// no memory. After a client's last window it goes on by an exponential draw: left out, it would be the increment that is
+// longest in the mean, and increments of many clients together would be too short (Wald's identity: a sum of a random
+// number of them has the distribution's mean only if the one that passes the end is counted).
 #pragma once
 
 #include <span>
@@ -23,7 +25,7 @@ struct RescalingStream {
 
 /// Where windows end.
 enum class WindowEnds {
-  kByTime,   ///< wherever the events are: increments go on from one window to the next, as many as there are events
+  kByTime,  ///< wherever the events are: increments go on from one window to the next, and beyond the last: one more than events
   kByEvents  ///< by counting events: a window may begin half-way between two. Increments are those between two of its
              ///< events, one less than there are
 };
@@ -31,7 +33,8 @@ enum class WindowEnds {
 /// The compensator's increments between a client's events, stream by stream, multiplicities counted.
 ///
 /// Ties. Equal times come of rounding, and zero increments of a continuous model would say nothing but that. A stream
-/// with a tie is therefore de-rounded: its resolution d is the smallest gap between distinct times, every event (tied
+/// with a tie is therefore de-rounded: its resolution d is the smallest gap between distinct times (times that only the
+/// last bits tell apart are equal), every event (tied
 /// or not) is moved by d (u - 1/2) with u uniform, within the span, and the compensator is read at the moved times by
 /// linear interpolation between the ones given. Streams without ties are not touched.
 class RescaledIncrements {
@@ -39,6 +42,8 @@ class RescaledIncrements {
   /// `random`: of one client; were it begun anew for each stream, their increments would not be independent.
   RescaledIncrements(data::Random& random, WindowEnds ends) : random_(random), ends_(ends) {}
   void add(const RescalingStream& stream);
+  /// The client's last window has ended.
+  void finish();
   const std::vector<double>& all() const { return all_; }
 
  private:

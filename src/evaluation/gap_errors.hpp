@@ -41,7 +41,7 @@ struct TypicalGap {
 };
 TypicalGap typical_gap(const data::ClientData& client);
 
-/// Root mean square and mean absolute error of each predictor over all clients, per held-out split.
+/// Root mean square and mean absolute error of each predictor over all clients that are not hostile, per held-out split.
 struct GapTable {
   struct Row {
     std::string name;

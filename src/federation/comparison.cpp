@@ -130,7 +130,7 @@ std::string compare(std::vector<FinishedRun> runs) {
   if (!left_out.empty())
     text += fmt::format(
         "  Left out of all runs, as hostile or without a score in one of them: client{} {}. KS is of "
-        "all clients.\n",
+        "all clients that are not hostile in the run itself.\n",
         left_out.size() == 1 ? "" : "s", fmt::join(left_out, ", "));
 
   const auto settings = differing_settings(runs);

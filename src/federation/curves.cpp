@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "data/intervals.hpp"
 #include "evaluation/trivial_models.hpp"
@@ -147,24 +148,30 @@ void write_client(const Session& session, const OwnedClient& client, const Curve
   std::string types;
   for (const int type : client.data.types) types += (types.empty() ? "" : " ") + std::to_string(type);
   group.set_attribute("types", types);
-  if (only >= 0) group.set_attribute("sequence", client.data.sequences.front().id);
+  if (only < 0) return;
+  const auto& sequence = client.data.sequences.front();
+  group.set_attribute("sequence", sequence.id);
+  if (session.plan().named_sequences) group.set_attribute("sequence_name", sequence.name);
 }
 
-/// Empirical quantiles of the rescaled increments against those of Exp(1), at the edges of the calibration bins.
+/// Where increments are, by the upper edges of the calibration bins that have any: the share up to there as a quantile of
+/// Exp(1). Those in the last bin, which has no edge above, are counted.
 void write_quantiles(const std::vector<std::int64_t>& uniforms, io::File& file) {
-  std::int64_t total = 0, below = 0;
-  for (const auto count : uniforms) total += count;
+  const auto total = std::accumulate(uniforms.begin(), uniforms.end(), std::int64_t{0});
+  std::int64_t below = 0;
   if (total == 0) return;
   std::vector<double> observed, expected;
   for (std::size_t b = 0; b + 1 < uniforms.size(); ++b) {
     below += uniforms[b];
-    if (below == 0 || below == total) continue;
+    if (uniforms[b] == 0) continue;
     observed.push_back(-std::log1p(-static_cast<double>(b + 1) / static_cast<double>(uniforms.size())));
-    expected.push_back(-std::log1p(-static_cast<double>(below) / static_cast<double>(total)));
+    expected.push_back(-std::log1p(-static_cast<double>(below) / static_cast<double>(total + 1)));
   }
   io::Group group = file.create_group("calibration");
   group.write("observed", observed);
   group.write("expected", expected);
+  group.set_attribute("increments", total);
+  group.set_attribute("beyond", uniforms.back());
 }
 
 void write_graph(const Communities& graph, io::File& file) {
@@ -178,7 +185,7 @@ void write_graph(const Communities& graph, io::File& file) {
 
 }  // namespace
 
-void write_curves(Session& session, const model::Priors& theta, const std::vector<std::int64_t>& clients,
+void write_curves(Session& session, const SelectedState& state, const std::vector<std::int64_t>& clients,
                   const std::vector<std::int64_t>& uniforms, const Communities& graph, const std::string& path,
                   Progress& progress) {
   auto& world = session.world();
@@ -188,7 +195,7 @@ void write_curves(Session& session, const model::Priors& theta, const std::vecto
     for (const auto c : clients) {
       if (!session.owns(c)) continue;
       stop_if_asked();
-      curves[c] = curve_of(session, session.owned(c), theta);
+      curves[c] = curve_of(session, session.owned(c), state.theta());
       progress.step();
     }
   });
@@ -197,8 +204,12 @@ void write_curves(Session& session, const model::Priors& theta, const std::vecto
     io::File file = world.is_root() ? io::File::create(partial) : io::File::open_append(partial);
     for (const auto& [c, curve] : curves)
       write_client(session, session.owned(c), curve, file.create_group(fmt::format("curves/client_{:06d}", c)));
-    if (world.is_root()) write_quantiles(uniforms, file);
-    if (world.is_root()) write_graph(graph, file);
+    if (world.is_root()) {
+      file.set_attribute("state", std::string(config::word(state.which())));
+      file.set_attribute("scored_round", state.rounds());
+      write_quantiles(uniforms, file);
+      write_graph(graph, file);
+    }
     file.close();
   });
   mpi::together(world, [&] {

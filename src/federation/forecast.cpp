@@ -81,7 +81,7 @@ std::string summary_of(std::vector<std::size_t> counts) {
   const auto share = [&](std::size_t of) { return static_cast<double>(of) / static_cast<double>(n); };
   // The fewest events that at least so many per cent of the futures do not exceed.
   const auto quantile = [&](std::size_t percent) { return counts[(percent * n + 99) / 100 - 1]; };
-  return fmt::format("{},{:.12g},{},{},{},{:.12g}\n", n, share(total), quantile(5), quantile(50), quantile(95),
+  return fmt::format("{},{:.12g},{},{},{},{:.12g}", n, share(total), quantile(5), quantile(50), quantile(95),
                      share(empty));
 }
 
@@ -128,10 +128,18 @@ class ClientForecast {
     return paths;
   }
 
-  void add_futures(const std::vector<FuturePath>& paths, Rows& rows) const {
-    std::map<std::size_t, std::vector<std::size_t>> counts;  // of the sequences that have a future
+  void add_futures(const std::vector<FuturePath>& paths, const ForecastRequest& request, Rows& rows) const {
+    struct Futures {
+      std::vector<std::size_t> counts;
+      double until;
+    };
+    std::map<std::size_t, Futures> drawn_of;  // the sequences that have a future
     for (const auto& path : paths) {
-      if (path.until > path.from) counts[path.sequence].push_back(path.drawn.size());
+      if (path.until > path.from) {
+        auto& futures = drawn_of[path.sequence];
+        futures.counts.push_back(path.drawn.size());
+        futures.until = request.until ? request.until->time : in_file(path.sequence, path.until);
+      }
       for (const double drawn : path.drawn) {
         const double time = in_file(path.sequence, drawn);
         fmt::format_to(std::back_inserter(rows.futures), "{},{},{}{}\n", name(path.sequence), path.number, time,
@@ -139,8 +147,9 @@ class ClientForecast {
       }
       rows.cut += path.cut ? 1 : 0;
     }
-    for (const auto& [sequence, of_futures] : counts)
-      rows.summary += fmt::format("{},{}", name(sequence), summary_of(of_futures));
+    for (const auto& [sequence, futures] : drawn_of)
+      rows.summary +=
+          fmt::format("{},{},{}{}\n", name(sequence), summary_of(futures.counts), futures.until, date(futures.until));
   }
 
  private:
@@ -162,7 +171,7 @@ Rows rows_of(const Session& session, const OwnedClient& client, const model::Pri
   const ClientForecast forecast(session, client, theta, grid);
   Rows rows;
   if (!request.next_events.empty()) rows.next_events = forecast.next_events();
-  if (!request.futures.empty()) forecast.add_futures(forecast.futures(request, progress), rows);
+  if (!request.futures.empty()) forecast.add_futures(forecast.futures(request, progress), request, rows);
   return rows;
 }
 
@@ -254,8 +263,10 @@ std::int64_t write_forecast(Session& session, const model::Priors& theta, const 
   if (!request.futures.empty()) {
     write_in_order(session, request.futures, key + (dates ? ",future,time,date\n" : ",future,time\n"), clients, rows,
                    &Rows::futures);
-    write_in_order(session, request.futures_summary, key + ",futures,mean,q05,q50,q95,empty\n", clients, rows,
-                   &Rows::summary);
+    write_in_order(session, request.futures_summary,
+                   key + (dates ? ",futures,mean,q05,q50,q95,empty,until,until_date\n"
+                                : ",futures,mean,q05,q50,q95,empty,until\n"),
+                   clients, rows, &Rows::summary);
   }
   return session.world().allreduce(cut, mpi::Op::sum, "metrics");
 }

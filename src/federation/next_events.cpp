@@ -193,14 +193,17 @@ evaluation::GapTable next_event_errors(Session& session, const model::Priors& th
   table.unit = session.config().data.time_unit;
   table.horizon = grid.horizon() / session.plan().clock.scale;
   for (const auto& name : predictors(ours)) table.rows.push_back({name, {}});
-  for (std::size_t at = 0; at < all.size();)
-    for (std::size_t split = 0; split < kHeldOut.size(); ++split, at += kClientSums) {
+  for (std::int64_t c = 0; c < session.clients(); ++c) {
+    if (session.hostile(c)) continue;
+    for (std::size_t split = 0; split < kHeldOut.size(); ++split) {
+      const std::size_t at = (static_cast<std::size_t>(c) * kHeldOut.size() + split) * kClientSums;
       table.events[split] += all[at];
       for (std::size_t p = 0; p < kPredictors; ++p) {
         table.rows[p].errors[split].squares += all[at + 1 + 2 * p];
         table.rows[p].errors[split].absolute += all[at + 2 + 2 * p];
       }
     }
+  }
   return table;
 }
 

@@ -50,7 +50,7 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
   const SelectedState selected(session, state, request.state);
   Progress progress(world, config.output.progress);
   if (!request.file.empty()) {
-    as_the_machines_fault([&] { write_curves(session, selected.theta(), clients, {}, {}, request.file, progress); });
+    as_the_machines_fault([&] { write_curves(session, selected, clients, {}, {}, request.file, progress); });
     if (world.is_root()) fmt::print("Intensities of {} written to {}\n", count_clients(clients), request.file);
   }
   if (!forecast) return 0;

@@ -52,7 +52,7 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
   phases.time("curves", [&] {
     graph = last_graph(session, state);
     const SelectedState selected(session, state, KeptState::kBest);
-    write_curves(session, selected.theta(), clients, scores.uniforms, graph, directory + "/result.h5", progress);
+    write_curves(session, selected, clients, scores.uniforms, graph, directory + "/result.h5", progress);
   });
 
   nlohmann::ordered_json json;

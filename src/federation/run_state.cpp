@@ -288,6 +288,7 @@ std::string newest_checkpoint_of(const config::Config& config, mpi::Communicator
 SelectedState::SelectedState(Session& session, const RunState& state, KeptState wanted)
     : session_(session),
       which_(state.stopping.best_round >= 0 ? wanted : KeptState::kLast),
+      rounds_(which_ == KeptState::kBest ? state.stopping.best_round + 1 : state.next_round),
       theta_(which_ == KeptState::kBest ? state.best_theta : state.theta) {
   if (which_ == KeptState::kLast) return;
   for (const auto& client : session.owned()) others_.push_back(state.best_clients.at(client.data.id));

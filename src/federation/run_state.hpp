@@ -88,6 +88,8 @@ class SelectedState {
   SelectedState& operator=(const SelectedState&) = delete;
 
   KeptState which() const { return which_; }
+  /// The rounds that it has behind it.
+  std::int64_t rounds() const { return rounds_; }
   /// The one that belongs to it.
   const model::Priors& theta() const { return theta_; }
 
@@ -96,6 +98,7 @@ class SelectedState {
 
   Session& session_;
   KeptState which_;
+  std::int64_t rounds_;
   const model::Priors& theta_;
   std::vector<model::ClientState> others_;  ///< of this rank's clients, where they are in the best round's
 };

@@ -39,8 +39,8 @@ struct TestResult {
   std::vector<std::int64_t> unscored;             ///< clients whose predictions fail
   std::vector<double> ks;                         ///< [C] Kolmogorov-Smirnov distances, NaN without enough events
   std::vector<std::int64_t> increments;           ///< [C] of how many rescaled increments each
-  /// Rescaled increments x of all clients' test events as counts of u = 1 - exp(-x) in equal bins of [0, 1]: uniform
-  /// under the truth. Only counts leave the ranks.
+  /// Rescaled increments x of the test events of all clients that are not hostile, as counts of u = 1 - exp(-x) in
+  /// equal bins of [0, 1]: uniform under the truth. Only counts leave the ranks.
   std::vector<std::int64_t> uniforms;
 };
 

@@ -61,7 +61,8 @@ void tell_what_is_not_scored(Scores& scores, const Session& session, const TestR
         "\nNo test window holds an event, so there is nothing to score: the data end before, or see what was left out.";
 }
 
-/// Kolmogorov-Smirnov distances: of all increments from their counts in bins, and of each client.
+/// Kolmogorov-Smirnov distances: of all increments from their counts in bins (of hostile clients none), and of each
+/// client.
 nlohmann::json calibration_of(const TestResult& result) {
   nlohmann::json clients = nlohmann::json::array();
   for (std::size_t c = 0; c < result.ks.size(); ++c)
@@ -95,13 +96,13 @@ Scores score_state(Session& session, const RunState& state, KeptState wanted, Pr
   scores.unscored = result.unscored;
   tell_what_is_not_scored(scores, session, result);
   scores.json["state"] = config::word(selected.which());
-  scores.json["scored_round"] = selected.which() == KeptState::kBest ? state.stopping.best_round + 1 : state.next_round;
+  scores.json["scored_round"] = selected.rounds();
   scores.uniforms = result.uniforms;
   scores.json["calibration"] = calibration_of(result);
 
   if (session.config().evaluation.next_event) {
     const auto gaps = next_event_errors(session, selected.theta(), ours, progress);
-    scores.table += "\n" + evaluation::to_text(gaps);
+    scores.table += (scores.table.ends_with('\n') ? "\n" : "\n\n") + evaluation::to_text(gaps);
     scores.json["next_event"] = evaluation::to_json(gaps);
   }
   return scores;

@@ -104,6 +104,47 @@ TEST(RescaledIncrements, OfShortWindowsOfTheTruthAreCalibrated) {
   EXPECT_LT(ks_distance_from_exponential(all), 1.628 / std::sqrt(static_cast<double>(all.size())));  // 1 % level
 }
 
+TEST(RescaledIncrements, OfManyClientsWithShortWindowsOfTheTruthAreCalibratedTogether) {
+  // Five events are expected of a client. Without the increments that its window's end cuts off, those of all together
+  // would be too short by 1 / (5 e), seven times what their number allows.
+  std::mt19937_64 engine(3);
+  std::exponential_distribution<double> gap(1);
+  const double length = 5;
+  std::vector<double> all, cut;
+  for (int client = 0; client < 2000; ++client) {
+    std::vector<double> times, cells;
+    for (double at = gap(engine); at < length; at += gap(engine)) {
+      cells.push_back(at - (times.empty() ? 0 : times.back()));
+      times.push_back(at);
+    }
+    cells.push_back(length - (times.empty() ? 0 : times.back()));
+    const std::vector<double> ones(times.size(), 1.0);
+    data::Random random(1, data::Purpose::kDeRounding, client);
+    RescaledIncrements increments(random, WindowEnds::kByTime);
+    increments.add({times, ones, cells, {0, length}});
+    cut.insert(cut.end(), increments.all().begin(), increments.all().end());
+    increments.finish();
+    EXPECT_EQ(increments.all().size(), times.size() + 1);
+    EXPECT_GT(increments.all().back(), cells.back());
+    all.insert(all.end(), increments.all().begin(), increments.all().end());
+  }
+  const double band = 1.628 / std::sqrt(static_cast<double>(all.size()));  // 1 % level
+  EXPECT_LT(ks_distance_from_exponential(all), band);
+  EXPECT_GT(ks_distance_from_exponential(cut), 3 * band);
+}
+
+TEST(RescaledIncrements, WhatIsObservedOfNothingOrEndsByEventsGoesNoFurther) {
+  data::Random random(1, data::Purpose::kDeRounding, 0);
+  RescaledIncrements nothing(random, WindowEnds::kByTime);
+  nothing.finish();
+  EXPECT_TRUE(nothing.all().empty());
+  const std::vector<double> times{1, 2}, ones{1, 1}, cells{0.1, 0.2, 0.3};
+  RescaledIncrements by_events(random, WindowEnds::kByEvents);
+  by_events.add({times, ones, cells, {0, 3}});
+  by_events.finish();
+  EXPECT_EQ(by_events.all(), std::vector<double>{0.2});
+}
+
 /// A Poisson stream of the given rate on [0, length], its times those of the middles of cells of length `grid`, merged.
 struct Rounded {
   std::vector<double> times, multiplicities, cells;
@@ -139,6 +180,23 @@ TEST(RescaledIncrements, TiesByRoundingDoNotSpoilTheCalibrationOfTheTruth) {
   EXPECT_NEAR(sum, 10 * r.times.back(), 10 * 0.125);
   // Merged ties would be far off.
   EXPECT_GT(ks_distance_from_exponential({r.cells.begin() + 1, r.cells.end() - 1}), 0.1);
+}
+
+TEST(RescaledIncrements, TiesThatLostTheirLastBitsAreTies) {
+  // Sequences that lie over each other: each time has lost its own sequence's start.
+  const Rounded r = rounded_poisson(10, 400, 0.125);
+  Rounded split;
+  double before = 0;
+  for (std::size_t i = 0; i < r.times.size(); ++i)
+    for (int copy = 0; copy < static_cast<int>(r.multiplicities[i]); ++copy) {
+      split.times.push_back(r.times[i] + copy * 1e-12);
+      split.cells.push_back(10 * (split.times.back() - before));
+      before = split.times.back();
+    }
+  split.cells.push_back(10 * (400 - before));
+  split.multiplicities.assign(split.times.size(), 1.0);
+  const auto increments = increments_of({{split.times, split.multiplicities, split.cells, {0, 400}}}, 7);
+  EXPECT_LT(ks_distance_from_exponential(increments), 1.628 / std::sqrt(static_cast<double>(increments.size())));
 }
 
 TEST(RescaledIncrements, DependOnTheSeedAlone) {
