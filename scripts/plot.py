@@ -10,7 +10,7 @@
   communities.png     which clients learn from each other, over the rounds
   graph.png           how similar the server finds the clients, and their communities after the last round
   starts.png          lambda of the clients' starts, over the rounds
-  gains.png           each client's test score less that in another run (--before)
+  gains.png           each client's test score less that in another run on the same test data (--before)
   prediction.png      intensities of the clients that 'fedpp predict' was asked for (--prediction)
   next_events.png     when sequences go on, by 'fedpp predict --next-events' (--prediction)
 

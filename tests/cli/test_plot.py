@@ -85,8 +85,8 @@ class Plot(program.Case):
         rows = [{"client": c, "headline": -1.0 + 0.1 * c, "plug_in": -1.0, "events": 5.0} for c in range(4)]
         scores = {"protocol": "chronological", "unit": "s", "events": 20, "models": [
             {"name": "fedpp", "headline": -0.9, "plug_in": -0.9, "per_client": rows}]}
-        self.write("out/result.json", json.dumps({"rounds": rounds, "best_round": 5, "scores": scores}))
-        self.write("before/result.json", json.dumps({"rounds": ROUNDS, "scores": scores}))
+        self.write("out/result.json", json.dumps({"rounds": rounds, "best_round": 5, "scores": scores, "test_data": "a1"}))
+        self.write("before/result.json", json.dumps({"rounds": ROUNDS, "scores": scores, "test_data": "a1"}))
         with h5py.File(self.folder / "out/result.h5", "a") as file:
             file["graph/clients"], file["graph/community"] = [0, 1, 3], [0, 1, 0]
             file["graph/weights"] = [[0.0, 0.2, 0.9], [0.2, 0.0, 0.1], [0.9, 0.1, 0.0]]
@@ -197,7 +197,7 @@ class Plot(program.Case):
         rows = lambda scores: [{"client": c, "headline": x, "plug_in": x, "events": 5.0} for c, x in enumerate(scores)]
         models = [{"name": "fedpp", "headline": -4.0, "plug_in": -4.0, "per_client": rows([-1, -2, -6, -7])},
                   {"name": "homogeneous", "headline": -3.0, "plug_in": -3.0, "per_client": rows([-1.5, -2.5, -4, -4])}]
-        return {"scores": {"protocol": "chronological", "unit": "s", "events": 20, "models": models}, **more}
+        return {"scores": {"protocol": "chronological", "unit": "s", "events": 20, "models": models}, "test_data": "a1", **more}
 
     def test_hostile_clients_are_marked_and_not_counted(self):
         figure = self.drawn(figures.scores(self.scored(), None))
@@ -304,14 +304,26 @@ class Plot(program.Case):
             self.assertEqual(self.drawn(figures.calibration(result, file)).axes[2].get_title(loc="left"), "By client")
             self.assertNotIn("beyond their own bands", captions.caption("calibration", result, file))
 
+    def test_gains_are_of_runs_that_compare(self):
+        def other(change):
+            run = self.scored()
+            change(run)
+            return run
+        for change, words in [(lambda run: run.update(test_data="b2"), "test_data a1 and in out b2.*'fedpp compare'"), (lambda run: run.pop("test_data"), "out's result.json does not say"),
+                              (lambda run: run["scores"].update(protocol="heldout"), "protocol chronological and in out heldout"),
+                              (lambda run: [model["per_client"].pop() for model in run["scores"]["models"]], "number of clients 4 and in out 3")]:
+            with self.assertRaisesRegex(figures.Missing, words):
+                figures.gains(self.scored(), other(change), "out")
+
     def test_gains_name_the_other_run_and_hide_no_bar(self):
         rounds = [{**ROUNDS[0], "communities": [0, 0, 1, 1]}]
         for gain in [(-9, -9, -8, -8), (8, 8, 9, 9)]:
-            new, old = self.scored(rounds=rounds), self.scored()
+            new, old = self.scored(rounds=rounds, names={"clients": ["north"]}), self.scored()
             for row, g in zip(new["scores"]["models"][0]["per_client"], gain):
                 row["headline"] += g
             axis = self.drawn(figures.gains(new, old, "of_$5$")).axes[0]
             self.assertIn(r"gain on “of_\$5\$”", axis.get_title(loc="left"))
+            self.assertIn("0 north", [label.get_text() for label in axis.get_yticklabels()])
             legend = axis.get_legend().get_window_extent()
             self.assertFalse(any(bar.get_window_extent().overlaps(legend) for bar in axis.patches))
 
