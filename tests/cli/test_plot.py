@@ -288,9 +288,22 @@ class Plot(program.Case):
             band = probabilities.collections[0].get_paths()[0].vertices
             self.assertAlmostEqual(band[np.isclose(band[:, 0], 0.5), 1].max(), 0.5 + 1.358 / (20 + 0.12 + 0.11 / 20))
             self.assertIn(words, caption)
-            self.assertIn("Of 2 clients 1 are beyond", caption)
+            self.assertIn("Clients beyond their own bands: 1 of 2", caption)
+            self.assertNotIn("hostile", caption)
             self.assertEqual([round(bar.get_width(), 4) for bar in clients.patches], [0.134, 0.3274])
-            self.assertIn("1 of 2 beyond chance", clients.get_title(loc="left"))
+            self.assertEqual("1 of 2 clients beyond chance\n(expected: 0.1)", clients.get_title(loc="left"))
+
+    def test_quantiles_are_drawn_where_increments_are_and_those_beyond_are_counted(self):
+        result = {**self.calibrated(0.06), "honest": {"hostile_clients": [1]}}
+        with h5py.File(self.folder / "out/result.h5", "a") as file:
+            del file["calibration/observed"], file["calibration/expected"]  # as older versions wrote them
+            file["calibration/observed"], file["calibration/expected"] = [0.1, 0.2, 0.3, 1.0, 3.0], [0.25, 0.25, 0.25, 1.1, 1.1]
+            quantiles = self.drawn(figures.calibration(result, file)).axes[0]
+            self.assertEqual([axis.tolist() for axis in quantiles.lines[-1].get_data()], [[0.25, 1.1], [0.1, 1.0]])
+            self.assertEqual(len(quantiles.texts), 0)
+            file["calibration"].attrs["beyond"] = 2
+            self.assertEqual(self.drawn(figures.calibration(result, file)).axes[0].texts[0].get_text(), "2 increments further up not shown")
+            self.assertIn("of all clients, hostile ones among them", captions.caption("calibration", result, file))
 
     def test_the_limit_of_few_increments_is_below_one(self):
         from fedpp.scores import ks_limit

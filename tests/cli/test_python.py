@@ -223,7 +223,7 @@ class Finished(program.Case):
         return found
 
     def test_the_scores_that_count_in_an_attack_are_the_honest_clients(self):
-        self.train("--set", "attack.kind=noise", "--set", "attack.share=0.4")
+        self.train("--set", "attack.kind=noise", "--set", "attack.share=0.4", "--set", "evaluation.next_event=true")
         honest = fedpp.Run(self.folder / "out").result["honest"]
         self.assertEqual(len(honest["hostile_clients"]), 1)
         self.report("out")
@@ -231,6 +231,7 @@ class Finished(program.Case):
         self.assertIn(f"of 3 clients this one is hostile: {honest['hostile_clients'][0]}.", page)
         self.assertIn(f"<tr class=ours><td>fedpp</td><td class=n>{honest['headline']:.4f}</td>", page)
         self.assertRegex(page, "<td>homogeneous</td>.*<td class=n>[0-2] of 2</td></tr>")
+        self.assertEqual(page.count("This is of all clients, hostile ones among them."), 2)  # calibration, errors of the next event's time
 
     def test_the_page_says_who_trained(self):
         lead = lambda: re.search('class="lead">(.*?);', (self.folder / "out/report.html").read_text()).group(1)
