@@ -131,7 +131,38 @@ class Plot(program.Case):
         with h5py.File(self.folder / "out/result.h5", "a") as file:
             file["curves/client_000000"].attrs.update({"sequence": 17, "types": "0 2"})
             title = self.drawn(figures.intensities({}, file)).axes[0].get_title(loc="left")
-        self.assertEqual(title, "client 0  ·  its sequence 17 alone  ·  types 0, 2")
+            self.assertEqual(title, "client 0  ·  its sequence 17 alone  ·  types 0, 2")
+            file["curves/client_000000"].attrs["sequence_name"] = "ward 5"
+            names = {"names": {"clients": ["north"], "types": ["arrival", "transfer", "leave"]}}
+            self.assertIn("its sequence ward 5 alone  ·  types arrival, leave", self.drawn(figures.intensities(names, file)).axes[0].get_title(loc="left"))
+            file["curves/client_000000"].attrs["types"] = "0 1 2"
+            self.assertIn("  ·  all types", self.drawn(figures.intensities(names, file)).axes[0].get_title(loc="left"))
+
+    @staticmethod
+    def title(axis):
+        """Where it lies."""
+        text = axis.get_title(loc="left")
+        return axis.findobj(lambda artist: isinstance(artist, matplotlib.text.Text) and artist.get_text() == text)[0].get_window_extent()
+
+    def test_long_names_keep_titles_in_the_picture(self):
+        name = "a name of the data that is long {}".format
+        result = {**self.calibrated(0.06), "names": {"clients": [name(k) for k in range(4)], "types": [name(k) for k in range(9)]}}
+        with h5py.File(self.folder / "out/result.h5", "a") as file:
+            for client in range(4):
+                if client:
+                    file.copy("curves/client_000000", f"curves/client_{client:06d}")
+                file[f"curves/client_{client:06d}"].attrs.update({"sequence_name": name(5), "types": "0 1 2 3 4 5 6 7"})
+            panels = self.drawn(figures.intensities(result, file))
+            for axis in panels.axes[::2]:
+                self.assertLessEqual(self.title(axis).x1, axis.get_window_extent().x1)
+            calibration = self.drawn(figures.calibration(result, file))
+        self.assertLessEqual(self.title(calibration.axes[2]).x1, calibration.bbox.x1)
+        table = {key: np.array([1.0, 2.0]) for key in ("observed_until", "q05", "q25", "q50", "q75", "q95")}
+        table.update(client=np.array([0, 1]), sequence_name=np.array([name(0), name(1)]), sequence=np.array([0, 1]))
+        forecasts = self.drawn(figures.next_events(result, table))
+        self.assertFalse(forecasts.texts[0].get_window_extent().overlaps(forecasts.axes[0].get_legend().get_window_extent()))
+        labels = [label.get_text() for label in forecasts.axes[0].get_yticklabels()]
+        self.assertEqual(labels, ["0 a name of t…at is long 0 / a name of t…at is long 0", "1 a name of t…at is long 1 / a name of t…at is long 1"])
 
     def test_clients_are_called_as_in_the_data(self):
         names = {"names": {"clients": ["north", "$x$ " + 40 * "long "], "types": ["a"]}}
@@ -150,7 +181,7 @@ class Plot(program.Case):
         for named in [*axis.xaxis.get_ticklabels()[:1], *self.drawn(figures.communities({**names, "rounds": rounds}, None)).axes[0].get_yticklabels()[:1]]:
             self.assertEqual(named.get_text(), "0 north")
         labels = [label.get_text() for label in self.drawn(figures.scores(self.scored(**names), None)).axes[0].get_yticklabels()]
-        self.assertEqual(labels, ["3", "2", r"1 \$x\$ long long long long…", "0 north"])
+        self.assertEqual(labels, ["3", "2", r"1 \$x\$ long lo…ng long long", "0 north"])
         table = {name: np.array([1.0, 2.0]) for name in ("observed_until", "q05", "q25", "q50", "q75", "q95")}
         table.update(client=np.array([0, 1]), sequence=np.array([5, 6]), sequence_name=np.array(["p7", "p9"]))
         figure = self.drawn(figures.next_events(names, table))
