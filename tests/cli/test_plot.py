@@ -397,6 +397,12 @@ class Plot(program.Case):
                     figures.close(figure)
                 np.testing.assert_array_equal(*pictures, name)
 
+    def test_a_single_round_is_labelled_as_a_whole_number(self):
+        result = {"rounds": [{**ROUNDS[0], "communities": [0, 1], "lambda": [0.7], "bytes_rank_0": 9}], "best_round": 1}
+        for draw in (figures.convergence, figures.communities, figures.communication, figures.starts):
+            axis = self.drawn(draw(result, None)).axes[-1]
+            self.assertEqual([tick for tick in axis.get_xticks() if axis.get_xlim()[0] <= tick <= axis.get_xlim()[1]], [1], draw.__name__)
+
     def test_the_legend_hides_no_round(self):
         figure = self.drawn(figures.convergence({"rounds": ROUNDS, "best_round": 5}, None))
         legend = figure.axes[-1].get_legend().get_window_extent()
