@@ -238,6 +238,15 @@ class Plot(program.Case):
         legend = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
         self.assertEqual(legend, ["fedpp  (-1.500)", "homogeneous  (-2.000)", "hostile client, not counted"])
 
+    def test_rivals_of_a_single_client_stay_in_sight(self):
+        row = lambda x: [{"client": 0, "headline": x, "plug_in": x, "events": 5.0}]
+        models = [{"name": name, "headline": x, "per_client": row(x)} for name, x in [("fedpp", -1.39), ("Hawkes", -1.38), ("homogeneous", -1.66)]]
+        axis = self.drawn(figures.scores({"scores": {"protocol": "chronological", "models": models}}, None)).axes[0]
+        self.assertNotIn("not shown", axis.get_xlabel())
+        models[2].update(per_client=row(-9))
+        axis = self.drawn(figures.scores({"scores": {"protocol": "chronological", "models": models}}, None)).axes[0]
+        self.assertIn("1 point further left not shown", axis.get_xlabel())
+
     def test_a_rival_at_our_score_stays_in_sight(self):
         ours = self.drawn(figures.scores(self.scored(), None)).axes[0].lines[-1]
         self.assertEqual((ours.get_marker(), ours.get_markerfacecolor()), ("o", "none"))

@@ -43,7 +43,7 @@ def score_panel(axis, table, hostile, label=str):
     values = [number(c["headline"]) for m in table["models"] for c in m["per_client"] if c["client"] in row]
     values = np.array([v for v in values if math.isfinite(v)])
     core = np.array([v for v in list(score.values()) + rivals if math.isfinite(v)])
-    spread = max(np.ptp(core), 0.1)
+    spread = max(np.ptp(core), 0.5)  # one client and its best rival may be a thousandth apart
     low = max(values.min(), core.min() - 0.7 * spread)
     hidden = int((values < low).sum())
     axis.set_xlim(low - 0.06 * spread, values.max() + 0.06 * spread)
