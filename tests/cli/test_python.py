@@ -49,6 +49,7 @@ class Finished(program.Case):
         np.testing.assert_array_equal(state.theta.mean, mean)  # not a bit lost on the way through JSON
         np.testing.assert_array_equal(state.theta.sd, sd)
         self.assertEqual(state.clients, 3)
+        self.assertEqual(state.best_round, run.result["best_round"])
         started = [state.client(c) for c in range(3) if state.client(c).weights is not None]
         self.assertTrue(started)
         self.assertEqual(started[0].weights.mean.shape, mean.shape)
@@ -56,6 +57,12 @@ class Finished(program.Case):
         self.assertEqual(state.configuration["model"]["inducing"], 6)
         self.assertEqual(run.curves(0)["median"].shape, (30,))
         self.assertEqual(run.scores()["fedpp"][1].shape, (3,))
+        self.refused(lambda: fedpp.Checkpoint(self.folder / "out/result.h5"), "out/result.h5 is no checkpoint", "but holds: calibration, curves", "checkpoints()")
+        for read in (lambda: run.curves("0"), lambda: state.client("0")):
+            self.refused(read, "client '0' is no whole number")
+        for client, kept, words in [(9, "last", "no client 9, but 0 to 2"), (-1, "last", "no client -1"), (0, "bst", "no state 'bst' of client 0, but: last")]:
+            with self.assertRaisesRegex(LookupError, f"out/checkpoint-000003.h5 holds {words}"):
+                state.client(client, kept)
 
     def test_what_predict_and_evaluate_wrote(self):
         self.write("run.toml", (self.folder / "run.toml").read_text().replace('clock = "calendar"\n', "") + "curve_clients = 1\n")
