@@ -294,6 +294,9 @@ class Finished(program.Case):
         self.assertEqual((prepared.returncode, prepared.stderr), (0, ""))
         self.assertIn("| 18 | Queens | 1 |", prepared.stdout)
 
+    def test_the_module_has_the_program_s_version(self):
+        self.assertRegex(self.start([FEDPP, "--version"]).stdout, rf"^fedpp {re.escape(fedpp.__version__)}\b")
+
     def test_refusals(self):
         (self.folder / "empty").mkdir()
         self.assertIn("is no folder", self.report("nowhere", code=2))
