@@ -51,6 +51,12 @@ class Plot(program.Case):
         self.assertIn("scores.png skipped", result.stdout)
         self.assertIn("communities.png skipped", result.stdout)
 
+    def test_figures_are_drawn_where_nobody_reads_on(self):
+        result = self.start(["sh", "-c", f"{sys.executable} {SCRIPT} out --dpi 40 | true"])
+        self.assertEqual(result.stderr, "")
+        for name in ["convergence", "intensities"]:
+            self.assertTrue((self.folder / f"out/{name}.png").is_file(), name)
+
     def test_a_date_that_does_not_exist(self):
         data = {"time_origin": "2019-02-30", "time_unit": "day"}
         self.write("out/result.json", json.dumps({"rounds": ROUNDS, "best_round": 5, "config": {"data": data}}))
@@ -469,7 +475,7 @@ class Plot(program.Case):
 
     def test_missing_run(self):
         (self.folder / "out/result.json").unlink()
-        self.refused("out/result.json does not exist")
+        self.refused("out/result.json does not exist", "'fedpp report out'")
 
 
 if __name__ == "__main__":
