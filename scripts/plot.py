@@ -10,7 +10,7 @@
   communities.png     which clients learn from each other, over the rounds
   graph.png           how similar the server finds the clients, and their communities after the last round
   starts.png          lambda of the clients' starts, over the rounds
-  gains.png           each client's test score less that in another run (--before)
+  gains.png           each client's test score less that in another run on the same test data (--before)
   prediction.png      intensities of the clients that 'fedpp predict' was asked for (--prediction)
   next_events.png     when sequences go on, by 'fedpp predict --next-events' (--prediction)
 
@@ -20,6 +20,7 @@ Needs Python 3, NumPy, Matplotlib and h5py (Debian: python3-matplotlib python3-h
 
 import argparse
 import io
+import os
 import pathlib
 import sys
 
@@ -39,6 +40,14 @@ def refuse(what):
     """One line, exit code 2."""
     print(f"plot.py: {what}", file=sys.stderr)
     sys.exit(2)
+
+
+def say(what):
+    """A line, at once. Where nobody reads any more ('plot.py DIR | head -1') the figures go on."""
+    try:
+        print(f"plot.py: {what}", flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def table_of_next_events(directory):
@@ -69,7 +78,7 @@ def main():
         drawn["gains"] = lambda result, _: figures.gains(result, before, arguments.before.resolve().name)
     source = arguments.directory / "result.json"
     if not source.is_file():
-        refuse(f"{source} does not exist: give the output directory of a finished 'fedpp train'")
+        refuse(f"{source} does not exist: give the output directory of a finished 'fedpp train'; 'fedpp report {arguments.directory}' draws a run that is going on or was stopped")
     try:
         result = read_json(source, AGAIN)
     except UserError as error:
@@ -87,7 +96,7 @@ def main():
         try:
             figure = draw(result, h5)
         except figures.Missing as missing:
-            print(f"plot.py: {target.name} skipped: {missing}.")
+            say(f"{target.name} skipped: {missing}.")
             continue
         except UserError as error:
             refuse(error)
@@ -103,7 +112,7 @@ def main():
         except UserError as error:
             refuse(error)
         figures.close(figure)
-        print(f"plot.py: wrote {target}")
+        say(f"wrote {target}")
         written += 1
     return 0 if written else 1
 

@@ -16,6 +16,8 @@ from .checkpoints import Checkpoint, Gaussian
 from .errors import UserError
 from .results import Run
 
+__version__ = "0.1.0"  # pyproject.toml takes it from here; the program's is in CMakeLists.txt
+
 __all__ = ["Run", "Checkpoint", "Gaussian", "UserError", "figures", "report"]
 
 

@@ -5,7 +5,8 @@ import json
 
 import numpy as np
 
-from .results import open_arrays
+from .errors import UserError
+from .results import client_key, open_arrays
 
 
 @dataclasses.dataclass
@@ -31,9 +32,13 @@ class Client:
 
 
 class Checkpoint:
+    """`attributes` are as they stand in the file: its best_round counts from 0."""
+
     def __init__(self, path):
         self.path = path
         with self._open() as file:
+            if "next_round" not in file.attrs:
+                raise UserError(f"{path} is no checkpoint of fedpp, but holds: {', '.join(file) or 'nothing'}. Name one of those that fedpp.Run(DIR).checkpoints() lists")
             self.attributes = dict(file.attrs)
             self.theta = self._gaussian(file, "theta")
             self.best_theta = self._gaussian(file, "best_theta") if "best_theta_mean" in file else None
@@ -48,10 +53,21 @@ class Checkpoint:
     def _gaussian(group, name):
         return Gaussian(group[f"{name}_mean"][()], group[f"{name}_sd"][()])
 
+    @property
+    def best_round(self):
+        """From 1, as in result.json; 0 before any validation."""
+        return int(self.attributes["best_round"]) + 1
+
     def client(self, number, state="last"):
         """The state after the last round, or after the `best` one by validation."""
         with self._open() as file:
-            holder = file[f"clients/{number:06d}"]
+            key = f"clients/{client_key(number)}"
+            if key not in file:
+                raise LookupError(f"{self.path} holds no client {number}, but 0 to {self.clients - 1}")
+            holder = file[key]
+            there = [name for name in ("last", "best") if name in holder]
+            if state not in there:
+                raise LookupError(f"{self.path} holds no state '{state}' of client {number}, but: {', '.join(there)}. A best one is there once a round was validated")
             group = holder[state]
             return Client(self._gaussian(group, "weights") if group.attrs["started"] else None, float(group["rate"][()]),
                           float(group["offset"][()]), group["v_mean"][()], group["v_factor"][()], int(group.attrs["steps"]),

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import operator
 import pathlib
 
 import h5py
@@ -39,6 +40,14 @@ def open_arrays(path, remedy):
         raise FileNotFoundError(f"{path} is not there") from None
     except OSError as error:
         raise UserError(f"{path}: not readable as fedpp's HDF5 file ({error}): {remedy}") from None
+
+
+def client_key(client):
+    """A client's number as fedpp's HDF5 files spell it."""
+    try:
+        return f"{operator.index(client):06d}"
+    except TypeError:
+        raise UserError(f"client {client!r} is no whole number: name clients by their numbers, as 0") from None
 
 
 def read_json_lines(path):
@@ -120,7 +129,7 @@ class Run:
         path = self._written(source, "fedpp predict" if source != "result.h5" else "fedpp train")
         with open_arrays(path, AGAIN if source == "result.h5" else "write it anew with 'fedpp predict'") as file:
             curves = file["curves"] if "curves" in file else {}
-            name = f"client_{client:06d}"
+            name = f"client_{client_key(client)}"
             if name not in curves:
                 there = ", ".join(str(int(key.split("_")[-1])) for key in curves) or "none"
                 raise LookupError(f"{path} holds no curve of client {client}, but of: {there}. 'fedpp predict {self.directory} --clients {client}' writes it to prediction.h5")

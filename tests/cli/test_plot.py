@@ -51,6 +51,12 @@ class Plot(program.Case):
         self.assertIn("scores.png skipped", result.stdout)
         self.assertIn("communities.png skipped", result.stdout)
 
+    def test_figures_are_drawn_where_nobody_reads_on(self):
+        result = self.start(["sh", "-c", f"{sys.executable} {SCRIPT} out --dpi 40 | true"])
+        self.assertEqual(result.stderr, "")
+        for name in ["convergence", "intensities"]:
+            self.assertTrue((self.folder / f"out/{name}.png").is_file(), name)
+
     def test_a_date_that_does_not_exist(self):
         data = {"time_origin": "2019-02-30", "time_unit": "day"}
         self.write("out/result.json", json.dumps({"rounds": ROUNDS, "best_round": 5, "config": {"data": data}}))
@@ -85,8 +91,8 @@ class Plot(program.Case):
         rows = [{"client": c, "headline": -1.0 + 0.1 * c, "plug_in": -1.0, "events": 5.0} for c in range(4)]
         scores = {"protocol": "chronological", "unit": "s", "events": 20, "models": [
             {"name": "fedpp", "headline": -0.9, "plug_in": -0.9, "per_client": rows}]}
-        self.write("out/result.json", json.dumps({"rounds": rounds, "best_round": 5, "scores": scores}))
-        self.write("before/result.json", json.dumps({"rounds": ROUNDS, "scores": scores}))
+        self.write("out/result.json", json.dumps({"rounds": rounds, "best_round": 5, "scores": scores, "test_data": "a1"}))
+        self.write("before/result.json", json.dumps({"rounds": ROUNDS, "scores": scores, "test_data": "a1"}))
         with h5py.File(self.folder / "out/result.h5", "a") as file:
             file["graph/clients"], file["graph/community"] = [0, 1, 3], [0, 1, 0]
             file["graph/weights"] = [[0.0, 0.2, 0.9], [0.2, 0.0, 0.1], [0.9, 0.1, 0.0]]
@@ -131,7 +137,38 @@ class Plot(program.Case):
         with h5py.File(self.folder / "out/result.h5", "a") as file:
             file["curves/client_000000"].attrs.update({"sequence": 17, "types": "0 2"})
             title = self.drawn(figures.intensities({}, file)).axes[0].get_title(loc="left")
-        self.assertEqual(title, "client 0  ·  its sequence 17 alone  ·  types 0, 2")
+            self.assertEqual(title, "client 0  ·  its sequence 17 alone  ·  types 0, 2")
+            file["curves/client_000000"].attrs["sequence_name"] = "ward 5"
+            names = {"names": {"clients": ["north"], "types": ["arrival", "transfer", "leave"]}}
+            self.assertIn("its sequence ward 5 alone  ·  types arrival, leave", self.drawn(figures.intensities(names, file)).axes[0].get_title(loc="left"))
+            file["curves/client_000000"].attrs["types"] = "0 1 2"
+            self.assertIn("  ·  all types", self.drawn(figures.intensities(names, file)).axes[0].get_title(loc="left"))
+
+    @staticmethod
+    def title(axis):
+        """Where it lies."""
+        text = axis.get_title(loc="left")
+        return axis.findobj(lambda artist: isinstance(artist, matplotlib.text.Text) and artist.get_text() == text)[0].get_window_extent()
+
+    def test_long_names_keep_titles_in_the_picture(self):
+        name = "a name of the data that is long {}".format
+        result = {**self.calibrated(0.06), "names": {"clients": [name(k) for k in range(4)], "types": [name(k) for k in range(9)]}}
+        with h5py.File(self.folder / "out/result.h5", "a") as file:
+            for client in range(4):
+                if client:
+                    file.copy("curves/client_000000", f"curves/client_{client:06d}")
+                file[f"curves/client_{client:06d}"].attrs.update({"sequence_name": name(5), "types": "0 1 2 3 4 5 6 7"})
+            panels = self.drawn(figures.intensities(result, file))
+            for axis in panels.axes[::2]:
+                self.assertLessEqual(self.title(axis).x1, axis.get_window_extent().x1)
+            calibration = self.drawn(figures.calibration(result, file))
+        self.assertLessEqual(self.title(calibration.axes[2]).x1, calibration.bbox.x1)
+        table = {key: np.array([1.0, 2.0]) for key in ("observed_until", "q05", "q25", "q50", "q75", "q95")}
+        table.update(client=np.array([0, 1]), sequence_name=np.array([name(0), name(1)]), sequence=np.array([0, 1]))
+        forecasts = self.drawn(figures.next_events(result, table))
+        self.assertFalse(forecasts.texts[0].get_window_extent().overlaps(forecasts.axes[0].get_legend().get_window_extent()))
+        labels = [label.get_text() for label in forecasts.axes[0].get_yticklabels()]
+        self.assertEqual(labels, ["0 a name of t…at is long 0 / a name of t…at is long 0", "1 a name of t…at is long 1 / a name of t…at is long 1"])
 
     def test_clients_are_called_as_in_the_data(self):
         names = {"names": {"clients": ["north", "$x$ " + 40 * "long "], "types": ["a"]}}
@@ -150,7 +187,7 @@ class Plot(program.Case):
         for named in [*axis.xaxis.get_ticklabels()[:1], *self.drawn(figures.communities({**names, "rounds": rounds}, None)).axes[0].get_yticklabels()[:1]]:
             self.assertEqual(named.get_text(), "0 north")
         labels = [label.get_text() for label in self.drawn(figures.scores(self.scored(**names), None)).axes[0].get_yticklabels()]
-        self.assertEqual(labels, ["3", "2", r"1 \$x\$ long long long long…", "0 north"])
+        self.assertEqual(labels, ["3", "2", r"1 \$x\$ long lo…ng long long", "0 north"])
         table = {name: np.array([1.0, 2.0]) for name in ("observed_until", "q05", "q25", "q50", "q75", "q95")}
         table.update(client=np.array([0, 1]), sequence=np.array([5, 6]), sequence_name=np.array(["p7", "p9"]))
         figure = self.drawn(figures.next_events(names, table))
@@ -197,7 +234,7 @@ class Plot(program.Case):
         rows = lambda scores: [{"client": c, "headline": x, "plug_in": x, "events": 5.0} for c, x in enumerate(scores)]
         models = [{"name": "fedpp", "headline": -4.0, "plug_in": -4.0, "per_client": rows([-1, -2, -6, -7])},
                   {"name": "homogeneous", "headline": -3.0, "plug_in": -3.0, "per_client": rows([-1.5, -2.5, -4, -4])}]
-        return {"scores": {"protocol": "chronological", "unit": "s", "events": 20, "models": models}, **more}
+        return {"scores": {"protocol": "chronological", "unit": "s", "events": 20, "models": models}, "test_data": "a1", **more}
 
     def test_hostile_clients_are_marked_and_not_counted(self):
         figure = self.drawn(figures.scores(self.scored(), None))
@@ -206,6 +243,15 @@ class Plot(program.Case):
         self.assertIn("2 of 2 honest clients", figure.axes[0].get_title(loc="left"))
         legend = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
         self.assertEqual(legend, ["fedpp  (-1.500)", "homogeneous  (-2.000)", "hostile client, not counted"])
+
+    def test_rivals_of_a_single_client_stay_in_sight(self):
+        row = lambda x: [{"client": 0, "headline": x, "plug_in": x, "events": 5.0}]
+        models = [{"name": name, "headline": x, "per_client": row(x)} for name, x in [("fedpp", -1.39), ("Hawkes", -1.38), ("homogeneous", -1.66)]]
+        axis = self.drawn(figures.scores({"scores": {"protocol": "chronological", "models": models}}, None)).axes[0]
+        self.assertNotIn("not shown", axis.get_xlabel())
+        models[2].update(per_client=row(-9))
+        axis = self.drawn(figures.scores({"scores": {"protocol": "chronological", "models": models}}, None)).axes[0]
+        self.assertIn("1 point further left not shown", axis.get_xlabel())
 
     def test_a_rival_at_our_score_stays_in_sight(self):
         ours = self.drawn(figures.scores(self.scored(), None)).axes[0].lines[-1]
@@ -288,9 +334,22 @@ class Plot(program.Case):
             band = probabilities.collections[0].get_paths()[0].vertices
             self.assertAlmostEqual(band[np.isclose(band[:, 0], 0.5), 1].max(), 0.5 + 1.358 / (20 + 0.12 + 0.11 / 20))
             self.assertIn(words, caption)
-            self.assertIn("Of 2 clients 1 are beyond", caption)
+            self.assertIn("Clients beyond their own bands: 1 of 2", caption)
+            self.assertNotIn("hostile", caption)
             self.assertEqual([round(bar.get_width(), 4) for bar in clients.patches], [0.134, 0.3274])
-            self.assertIn("1 of 2 beyond chance", clients.get_title(loc="left"))
+            self.assertEqual("1 of 2 clients beyond chance\n(expected: 0.1)", clients.get_title(loc="left"))
+
+    def test_quantiles_are_drawn_where_increments_are_and_those_beyond_are_counted(self):
+        result = {**self.calibrated(0.06), "honest": {"hostile_clients": [1]}}
+        with h5py.File(self.folder / "out/result.h5", "a") as file:
+            del file["calibration/observed"], file["calibration/expected"]  # as older versions wrote them
+            file["calibration/observed"], file["calibration/expected"] = [0.1, 0.2, 0.3, 1.0, 3.0], [0.25, 0.25, 0.25, 1.1, 1.1]
+            quantiles = self.drawn(figures.calibration(result, file)).axes[0]
+            self.assertEqual([axis.tolist() for axis in quantiles.lines[-1].get_data()], [[0.25, 1.1], [0.1, 1.0]])
+            self.assertEqual(len(quantiles.texts), 0)
+            file["calibration"].attrs["beyond"] = 2
+            self.assertEqual(self.drawn(figures.calibration(result, file)).axes[0].texts[0].get_text(), "2 increments further up not shown")
+            self.assertIn("of all clients, hostile ones among them", captions.caption("calibration", result, file))
 
     def test_the_limit_of_few_increments_is_below_one(self):
         from fedpp.scores import ks_limit
@@ -304,14 +363,26 @@ class Plot(program.Case):
             self.assertEqual(self.drawn(figures.calibration(result, file)).axes[2].get_title(loc="left"), "By client")
             self.assertNotIn("beyond their own bands", captions.caption("calibration", result, file))
 
+    def test_gains_are_of_runs_that_compare(self):
+        def other(change):
+            run = self.scored()
+            change(run)
+            return run
+        for change, words in [(lambda run: run.update(test_data="b2"), "test_data a1 and in out b2.*'fedpp compare'"), (lambda run: run.pop("test_data"), "out's result.json does not say"),
+                              (lambda run: run["scores"].update(protocol="heldout"), "protocol chronological and in out heldout"),
+                              (lambda run: [model["per_client"].pop() for model in run["scores"]["models"]], "number of clients 4 and in out 3")]:
+            with self.assertRaisesRegex(figures.Missing, words):
+                figures.gains(self.scored(), other(change), "out")
+
     def test_gains_name_the_other_run_and_hide_no_bar(self):
         rounds = [{**ROUNDS[0], "communities": [0, 0, 1, 1]}]
         for gain in [(-9, -9, -8, -8), (8, 8, 9, 9)]:
-            new, old = self.scored(rounds=rounds), self.scored()
+            new, old = self.scored(rounds=rounds, names={"clients": ["north"]}), self.scored()
             for row, g in zip(new["scores"]["models"][0]["per_client"], gain):
                 row["headline"] += g
             axis = self.drawn(figures.gains(new, old, "of_$5$")).axes[0]
             self.assertIn(r"gain on “of_\$5\$”", axis.get_title(loc="left"))
+            self.assertIn("0 north", [label.get_text() for label in axis.get_yticklabels()])
             legend = axis.get_legend().get_window_extent()
             self.assertFalse(any(bar.get_window_extent().overlaps(legend) for bar in axis.patches))
 
@@ -340,6 +411,12 @@ class Plot(program.Case):
                     self.assertEqual({tick.gridline.get_color() for tick in figure.axes[0].xaxis.get_major_ticks()}, {STYLE["grid.color"]}, name)
                     figures.close(figure)
                 np.testing.assert_array_equal(*pictures, name)
+
+    def test_a_single_round_is_labelled_as_a_whole_number(self):
+        result = {"rounds": [{**ROUNDS[0], "communities": [0, 1], "lambda": [0.7], "bytes_rank_0": 9}], "best_round": 1}
+        for draw in (figures.convergence, figures.communities, figures.communication, figures.starts):
+            axis = self.drawn(draw(result, None)).axes[-1]
+            self.assertEqual([tick for tick in axis.get_xticks() if axis.get_xlim()[0] <= tick <= axis.get_xlim()[1]], [1], draw.__name__)
 
     def test_the_legend_hides_no_round(self):
         figure = self.drawn(figures.convergence({"rounds": ROUNDS, "best_round": 5}, None))
@@ -398,7 +475,7 @@ class Plot(program.Case):
 
     def test_missing_run(self):
         (self.folder / "out/result.json").unlink()
-        self.refused("out/result.json does not exist")
+        self.refused("out/result.json does not exist", "'fedpp report out'")
 
 
 if __name__ == "__main__":

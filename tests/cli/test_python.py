@@ -49,6 +49,7 @@ class Finished(program.Case):
         np.testing.assert_array_equal(state.theta.mean, mean)  # not a bit lost on the way through JSON
         np.testing.assert_array_equal(state.theta.sd, sd)
         self.assertEqual(state.clients, 3)
+        self.assertEqual(state.best_round, run.result["best_round"])
         started = [state.client(c) for c in range(3) if state.client(c).weights is not None]
         self.assertTrue(started)
         self.assertEqual(started[0].weights.mean.shape, mean.shape)
@@ -56,6 +57,12 @@ class Finished(program.Case):
         self.assertEqual(state.configuration["model"]["inducing"], 6)
         self.assertEqual(run.curves(0)["median"].shape, (30,))
         self.assertEqual(run.scores()["fedpp"][1].shape, (3,))
+        self.refused(lambda: fedpp.Checkpoint(self.folder / "out/result.h5"), "out/result.h5 is no checkpoint", "but holds: calibration, curves", "checkpoints()")
+        for read in (lambda: run.curves("0"), lambda: state.client("0")):
+            self.refused(read, "client '0' is no whole number")
+        for client, kept, words in [(9, "last", "no client 9, but 0 to 2"), (-1, "last", "no client -1"), (0, "bst", "no state 'bst' of client 0, but: last")]:
+            with self.assertRaisesRegex(LookupError, f"out/checkpoint-000003.h5 holds {words}"):
+                state.client(client, kept)
 
     def test_what_predict_and_evaluate_wrote(self):
         self.write("run.toml", (self.folder / "run.toml").read_text().replace('clock = "calendar"\n', "") + "curve_clients = 1\n")
@@ -223,7 +230,7 @@ class Finished(program.Case):
         return found
 
     def test_the_scores_that_count_in_an_attack_are_the_honest_clients(self):
-        self.train("--set", "attack.kind=noise", "--set", "attack.share=0.4")
+        self.train("--set", "attack.kind=noise", "--set", "attack.share=0.4", "--set", "evaluation.next_event=true")
         honest = fedpp.Run(self.folder / "out").result["honest"]
         self.assertEqual(len(honest["hostile_clients"]), 1)
         self.report("out")
@@ -231,6 +238,7 @@ class Finished(program.Case):
         self.assertIn(f"of 3 clients this one is hostile: {honest['hostile_clients'][0]}.", page)
         self.assertIn(f"<tr class=ours><td>fedpp</td><td class=n>{honest['headline']:.4f}</td>", page)
         self.assertRegex(page, "<td>homogeneous</td>.*<td class=n>[0-2] of 2</td></tr>")
+        self.assertEqual(page.count("This is of all clients, hostile ones among them."), 2)  # calibration, errors of the next event's time
 
     def test_the_page_says_who_trained(self):
         lead = lambda: re.search('class="lead">(.*?);', (self.folder / "out/report.html").read_text()).group(1)
@@ -285,6 +293,9 @@ class Finished(program.Case):
         prepared = self.start([sys.executable, SOURCE / "examples/nyc-taxi/prepare.py", "trips.csv"], env=locale)
         self.assertEqual((prepared.returncode, prepared.stderr), (0, ""))
         self.assertIn("| 18 | Queens | 1 |", prepared.stdout)
+
+    def test_the_module_has_the_program_s_version(self):
+        self.assertRegex(self.start([FEDPP, "--version"]).stdout, rf"^fedpp {re.escape(fedpp.__version__)}\b")
 
     def test_refusals(self):
         (self.folder / "empty").mkdir()

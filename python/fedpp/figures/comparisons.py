@@ -6,10 +6,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Patch
 
+from ..results import AGAIN
 from ..scores import headline_without, hostile_clients
 from .data import Missing, number, scores_of
-from .fonts import drawable
-from .labels import client_label, counted, unit_name
+from .labels import client_label, counted, name_label, unit_name
 from .style import GREY, OURS, TEST, TRIVIAL, styled
 
 
@@ -43,7 +43,7 @@ def score_panel(axis, table, hostile, label=str):
     values = [number(c["headline"]) for m in table["models"] for c in m["per_client"] if c["client"] in row]
     values = np.array([v for v in values if math.isfinite(v)])
     core = np.array([v for v in list(score.values()) + rivals if math.isfinite(v)])
-    spread = max(np.ptp(core), 0.1)
+    spread = max(np.ptp(core), 0.5)  # one client and its best rival may be a thousandth apart
     low = max(values.min(), core.min() - 0.7 * spread)
     hidden = int((values < low).sum())
     axis.set_xlim(low - 0.06 * spread, values.max() + 0.06 * spread)
@@ -80,25 +80,44 @@ def scores(result, _):
     return figure
 
 
-def per_client(result):
-    """Client -> our headline score per test event."""
+def our_scores(result):
+    """The table with our scores by which runs are compared."""
     tables = scores_of(result)
     if not tables:
         raise Missing("a run without scores of clients")
-    rows = tables[0]["models"][0]["per_client"]
+    return tables[0]
+
+
+def per_client(result):
+    """Client -> our headline score per test event."""
+    rows = our_scores(result)["models"][0]["per_client"]
     return {c["client"]: number(c["headline"]) for c in rows if math.isfinite(number(c["headline"]))}
+
+
+def expect_same_test_data(result, before, name):
+    """As 'fedpp compare' does (src/federation/comparison.cpp): scores on other events or windows do not compare."""
+    for run, whose in ((result, "the run's"), (before, f"{name}'s")):
+        if "test_data" not in run:
+            raise Missing(f"{whose} result.json does not say which test data its scores are of: {AGAIN}")
+    told = lambda run: {"protocol": our_scores(run).get("protocol"), "number of clients": len(our_scores(run)["models"][0]["per_client"]), "test_data": run["test_data"]}
+    here, there = told(result), told(before)
+    differing = [f"{key} {here[key]} and in {name} {there[key]}" for key in here if here[key] != there[key]]
+    if differing:
+        raise Missing(f"the runs are not scored on the same test data, so that their scores do not compare: {', '.join(differing)}. "
+                      "'fedpp compare' of both says which keys of [data] differ")
 
 
 @styled
 def gains(result, before, name):
     """Each client's score less that in the run whose result.json `before` is and whose folder is called `name`, by community where there are some."""
+    expect_same_test_data(result, before, name)
     old, new = per_client(before), per_client(result)
     clients = sorted(set(old) & set(new), key=lambda c: new[c] - old[c])
     if not clients:
-        raise Missing("the two runs have no client in common")
+        raise Missing("no client has a score in both runs")
     last = next((r["communities"] for r in reversed(result.get("rounds") or []) if r.get("communities")), None)
     group = [last[c] if last and c < len(last) else 0 for c in clients]
-    figure, axis = plt.subplots(figsize=(7.5, 1.4 + 0.22 * max(6, min(len(clients), 60))))
+    figure, axis = plt.subplots(figsize=(8.5, 1.4 + 0.22 * max(6, min(len(clients), 60))))
     for k in sorted(set(group)):
         mine = [i for i, g in enumerate(group) if g == k]
         axis.barh(mine, [new[clients[i]] - old[clients[i]] for i in mine], color=GREY if k < 0 else plt.get_cmap("tab20")(k % 20),
@@ -106,10 +125,9 @@ def gains(result, before, name):
     axis.axvline(0, color="black", lw=0.8)
     step = max(1, -(-len(clients) // 60))
     axis.set_yticks(range(0, len(clients), step))
-    axis.set_yticklabels([str(clients[i]) for i in range(0, len(clients), step)], fontsize=8)
+    axis.set_yticklabels([client_label(result, clients[i]) for i in range(0, len(clients), step)], fontsize=8)
     axis.set(xlabel="gain in headline score per test event (nats)", ylabel="client, sorted")
-    name = drawable(name).replace("$", r"\$")  # no mathematics
-    axis.set_title(f"{sum(new[c] > old[c] for c in clients)} of {counted(len(clients), 'client')} {'gains' if len(clients) == 1 else 'gain'} on “{name}”", loc="left", fontweight="bold")
+    axis.set_title(f"{sum(new[c] > old[c] for c in clients)} of {counted(len(clients), 'client')} {'gains' if len(clients) == 1 else 'gain'} on “{name_label(name)}”", loc="left", fontweight="bold")
     if last is not None:
         axis.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))  # bars reach into every corner
     return figure

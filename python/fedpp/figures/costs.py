@@ -1,11 +1,10 @@
 """Seconds of the phases, and bytes that left the ranks."""
 
 import matplotlib.pyplot as plt
-from matplotlib.ticker import MaxNLocator
 
 from .data import Missing, number, series
 from .labels import bytes_text
-from .style import OURS, from_zero, styled
+from .style import OURS, from_zero, styled, whole_numbers
 
 
 @styled
@@ -38,7 +37,7 @@ def communication(result, _):
     axis.plot(x, y / 1e3, color=OURS, lw=1.4, marker="o" if len(x) <= 40 else None, ms=3.5)
     axis.set(xlabel="communication round", ylabel="leaves rank 0 in the round (kB)")
     from_zero(axis, y / 1e3)
-    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    whole_numbers(axis.xaxis)
     axis.set_title("Communication", loc="left", fontweight="bold")
     if kinds:
         axis = axes[0, 1]

@@ -1,6 +1,7 @@
 """Posterior intensities over time, above the events."""
 
 import datetime
+import textwrap
 
 import matplotlib.colors
 import matplotlib.dates
@@ -11,7 +12,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from .data import Missing, drawable
-from .labels import client_label, text, type_label, unit_name
+from .labels import client_label, name_label, text, types_label, unit_name
 from .style import GREY, OURS, TEST, TRAIN, VALIDATION, styled
 
 ABOVE = "higher still"
@@ -83,6 +84,15 @@ def histogram(axis, edges, rate):
         axis.plot(edges[above] + (edges[above + 1] - edges[above]) / 2, np.full(len(above), top), ls="", marker="^", ms=5, color="#555555", clip_on=False, label=ABOVE)
 
 
+def panel_title(result, group, client, width):
+    """What the curves are of, in at most two lines of so many characters."""
+    sequence = group.attrs.get("sequence_name", group.attrs.get("sequence"))
+    parts = [f"client {client_label(result, client)}", f"its sequence {name_label(sequence)} alone" if sequence is not None else "",
+             types_label(result, text(group.attrs.get("types", "")).split())]
+    title = "  ·  ".join(part for part in parts if part)
+    return "\n".join(textwrap.wrap(title, int(width), max_lines=2, placeholder=" …", break_on_hyphens=False))
+
+
 def intensity_panel(cell, group, result, client, label_x, dates):
     """The curves of a client, above ticks at its events where the run wrote these."""
     ticks = "train_events" in group
@@ -112,12 +122,8 @@ def intensity_panel(cell, group, result, client, label_x, dates):
         histogram(axis, edges, rate)
     axis.set_ylabel(f"intensity\n(per {unit})", fontsize=9)
     axis.yaxis.set_major_locator(MaxNLocator(4))
-    types, sequence = group.attrs.get("types"), group.attrs.get("sequence")
-    title = f"client {client_label(result, client)}" + ("" if sequence is None else f"  ·  its sequence {sequence} alone")
-    types = [type_label(result, kind) for kind in text(types).split()] if types is not None else []
-    if types:
-        title += f"  ·  type{'s' if len(types) > 1 else ''} {', '.join(types[:8])}" + (", …" if len(types) > 8 else "")
-    axis.set_title(title, loc="left", fontsize=10)
+    # Beside the axis's labels there is room for 11 characters an inch.
+    axis.set_title(panel_title(result, group, client, 11 * cell.bbox.width / cell.dpi), loc="left", fontsize=10)
     if ticks:
         rows = (("train", TRAIN), ("validation", VALIDATION), ("test", TEST))
         event_strip(bottom, [(split, get(f"{split}_events"), colour) for split, colour in rows if f"{split}_events" in group])

@@ -4,12 +4,11 @@ import matplotlib.colors
 import matplotlib.patches
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import MaxNLocator
 
 from ..scores import mean_similarities, similarity_text
 from .data import Missing
 from .labels import client_label
-from .style import OURS, TEST, from_zero, styled
+from .style import OURS, TEST, from_zero, styled, whole_numbers
 
 
 @styled
@@ -37,7 +36,7 @@ def communities(result, _):
     below.set(xlabel="communication round", ylabel="number")
     from_zero(below, numbers)
     for side in (below.xaxis, below.yaxis):
-        side.set_major_locator(MaxNLocator(integer=True))
+        whole_numbers(side)
     return figure
 
 

@@ -18,8 +18,11 @@ def unit_name(unit):
 
 def name_label(name):
     """A name from the data as matplotlib shows it: as text, where "$" would begin a formula, and not too long for an axis."""
-    name = " ".join(str(name).split())
-    return drawable(name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME - 1] + "…").replace("$", r"\$")
+    name = " ".join(text(name).split())
+    if len(name) > LONGEST_NAME:  # many begin alike and differ at their ends
+        half = (LONGEST_NAME - 1) // 2
+        name = f"{name[:half]}…{name[half + 1 - LONGEST_NAME:]}"
+    return drawable(name).replace("$", r"\$")
 
 
 def client_label(result, client):
@@ -28,10 +31,13 @@ def client_label(result, client):
     return f"{client} {name_label(names[client])}" if client < len(names) else str(client)
 
 
-def type_label(result, kind):
-    """A type of event by its name where the run's data have one, else by its number."""
+def types_label(result, kinds):
+    """Types of events by their names where the run's data have some, else by their numbers."""
     names = (result.get("names") or {}).get("types") or []
-    return name_label(names[int(kind)]) if kind.isdigit() and int(kind) < len(names) else kind
+    if len(kinds) == len(names) > 1:
+        return "all types"
+    labels = [name_label(names[int(kind)]) if kind.isdigit() and int(kind) < len(names) else kind for kind in kinds]
+    return f"type{'s' if len(labels) > 1 else ''} {', '.join(labels)}" if labels else ""
 
 
 def counted(count, noun):

@@ -7,15 +7,22 @@ import numpy as np
 
 from ..scores import client_distances, ks_limit
 from .data import Missing, number
-from .labels import client_label
+from .labels import client_label, counted
 from .style import GREY, OURS, TEST, styled
+
+
+def quantiles(group):
+    """Of the increments those at which their share rises, what Exp(1) has there, and how many increments are above the last."""
+    observed, expected = group["observed"][()], group["expected"][()]
+    rises = np.unique(expected, return_index=True)[1]  # files of older versions have the points between two increments as well
+    return observed[rises], expected[rises], int(group.attrs.get("beyond", 0))
 
 
 @styled
 def calibration(result, h5):
     if h5 is None or "calibration" not in h5 or not len(h5["calibration/observed"]):
         raise Missing("result.h5 has no calibration")
-    observed, expected = np.asarray(h5["calibration/observed"]), np.asarray(h5["calibration/expected"])
+    observed, expected, beyond_last = quantiles(h5["calibration"])
     summary = result.get("calibration") or {}
     ks, limit = number(summary.get("ks")), ks_limit(summary.get("increments"))
     clients = sorted(client_distances(summary), key=lambda c: c[1])
@@ -32,13 +39,15 @@ def calibration(result, h5):
         axis.fill_between(quantile, below, np.minimum(above, 2 * top), **band)
     axis.plot(expected, observed, ".", color=OURS, ms=5)
     axis.set(xlim=(0, 1.04 * expected.max()), ylim=(0, top), xlabel="quantile of Exp(1)", ylabel="quantile of the rescaled increments")
+    if beyond_last:
+        axis.text(0.03, 0.97, f"{counted(beyond_last, 'increment')} further up not shown", transform=axis.transAxes, va="top", fontsize=9)
     axis.set_title("Quantiles of test increments", loc="left", fontweight="bold")
     axis = axes[1]
     axis.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--")
     if math.isfinite(limit):
         axis.fill_between(share, low, high, **band)
         axis.legend(loc="upper left")
-    axis.plot(-np.expm1(-expected), -np.expm1(-observed), color=OURS, lw=1.8)
+    axis.plot(-np.expm1(-expected), -np.expm1(-observed), color=OURS, lw=1.8, drawstyle="steps-pre")  # no increment on the way up
     axis.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="share of increments", ylabel="probability under Exp(1)")
     title = "Probabilities"
     if math.isfinite(ks):
@@ -59,5 +68,6 @@ def calibration(result, h5):
         right = max(distances.max(), np.quantile(np.nan_to_num(limits), 0.9))  # one client of few events must not squeeze the rest
         axis.set(xlim=(0, 1.08 * right), ylim=(-0.7, len(clients) - 0.3), xlabel="KS distance from Exp(1)", ylabel="client, sorted")
         known = int(np.isfinite(limits).sum())
-        axis.set_title("By client" + (f"\n{beyond.sum()} of {known} beyond chance (expected: {0.05 * known:.1f})" if known else ""), loc="left", fontweight="bold")
+        # In short lines: beside long names the panel is narrow.
+        axis.set_title(f"{beyond.sum()} of {counted(known, 'client')} beyond chance\n(expected: {0.05 * known:g})" if known else "By client", loc="left", fontweight="bold")
     return figure

@@ -2,11 +2,10 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import MaxNLocator
 
 from .data import Missing, number, scores_of, series
 from .labels import unit_name
-from .style import GREY, OURS, TEST, styled
+from .style import GREY, OURS, TEST, styled, whole_numbers
 
 
 @styled
@@ -35,7 +34,7 @@ def convergence(result, _):
     if handles:
         axes[-1, 0].legend(handles, labels, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.2)  # curves end at the right, low or high
     axes[-1, 0].set_xlabel("communication round")
-    axes[-1, 0].xaxis.set_major_locator(MaxNLocator(integer=True))
+    whole_numbers(axes[-1, 0].xaxis)
     axes[0, 0].set_title("Convergence", loc="left", fontweight="bold")
     return figure
 
@@ -51,7 +50,7 @@ def starts(result, _):
         axis.plot(np.full(len(values), round_number), values, "o", color=OURS, ms=4, alpha=float(np.clip(4 / len(values), 0.15, 0.8)), mew=0)
     axis.plot([r for r, _ in rounds], [np.median(x) for _, x in rounds], color=TEST, lw=1.6, label="median of the participants")
     axis.set(xlabel="communication round", ylabel="lambda (1: own posterior, 0: prior)", ylim=(None, 1.02))
-    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    whole_numbers(axis.xaxis)
     axis.set_title("Where local epochs start", loc="left", fontweight="bold")
     axis.legend(loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.2)
     return figure

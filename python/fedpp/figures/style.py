@@ -4,6 +4,7 @@ import functools
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from .fonts import fallbacks
 
@@ -28,6 +29,11 @@ def styled(draw):
                 axis.set_tick_params(which="both", labelsize=axis.get_major_ticks(1)[0].label1.get_fontsize())
         return figure
     return inside
+
+
+def whole_numbers(side):
+    """Ticks at integers alone, and at one where there is only one: an x axis or a y axis of rounds or counts."""
+    side.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
 
 
 def from_zero(axis, values):
