@@ -2,7 +2,7 @@
 
 import math
 
-from .scores import client_distances, ks_limit, mean_similarities, of_all_clients, similarity_text
+from .scores import client_distances, hostile_clients, ks_limit, mean_similarities, similarity_text
 
 ALIKE = 0.9  # mean similarity between communities above which they need not mean anything, as 'fedpp train' says it
 
@@ -43,14 +43,15 @@ def calibration(result, h5):
     summary = result.get("calibration") or {}
     limit = ks_limit(summary.get("increments"))
     if summary.get("ks") is None or math.isnan(limit):
-        return f"{text}.{of_all_clients(result)}"
+        return text + "."
     text += (f", and would stay within the grey band in 95 % of cases. They stray by {summary['ks']:.3f} at most (the Kolmogorov-Smirnov distance), which is "
              f"{'more than chance explains' if summary['ks'] > limit else 'no more than chance would give'}: the band is {limit:.3f} wide on either side, "
              f"for {summary['increments']:,} increments.")
     known = [(ks, its) for _, ks, its in client_distances(summary) if math.isfinite(its)]
     if known:
         text += f" Clients beyond their own bands: {sum(ks > its for ks, its in known)} of {len(known)} (5 % would be by chance); the bands are wide where events are few."
-    return text + of_all_clients(result)
+        text += " Hostile ones are among them, though not in the other panels." if hostile_clients(result) else ""
+    return text
 
 
 CAPTIONS = {

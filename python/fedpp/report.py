@@ -18,7 +18,7 @@ import sys
 from . import files
 from .captions import caption, title
 from .errors import UserError
-from .scores import clients_above, headline_without, hostile_clients, of_all_clients
+from .scores import clients_above, headline_without, hostile_clients
 
 SUFFIXES = (".html", ".htm")
 ELSEWHERE = "name another page with --out"
@@ -111,7 +111,7 @@ def forecast_errors(result):
     digits = lambda x: "–" if x is None else f"{x:.6g}"
     rows = [(a["name"], *(digits(x) for x in (a["rmse"], a["mae"], b["rmse"], b["mae"]))) for a, b in zip(validation["predictors"], test["predictors"])]
     return (f"<p>One step ahead over {validation['events']:,.0f} validation and {test['events']:,.0f} test events, unit of time: {escape(scored['unit'])}. Lower is better; "
-            f"the median is made for the absolute error, the expectation for the squared one.{of_all_clients(result)}</p>"
+            f"the median is made for the absolute error, the expectation for the squared one.</p>"
             + table(rows, ("predictor", "RMSE, validation", "MAE, validation", "RMSE, test", "MAE, test"), numbers=range(1, 5)))
 
 

@@ -10,11 +10,6 @@ def hostile_clients(result):
     return (result.get("honest") or {}).get("hostile_clients") or []
 
 
-def of_all_clients(result):
-    """A sentence after what is of all clients, where others are of the honest ones."""
-    return " This is of all clients, hostile ones among them." if hostile_clients(result) else ""
-
-
 def headline_without(model, clients):
     """A model's headline score per event over all clients but these."""
     kept = [c for c in model["per_client"] if c["client"] not in clients and c["headline"] is not None]

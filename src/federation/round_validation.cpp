@@ -7,6 +7,7 @@
 
 #include "federation/schedule.hpp"
 #include "federation/scoring.hpp"
+#include "model/local_report.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {

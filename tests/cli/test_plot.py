@@ -349,7 +349,7 @@ class Plot(program.Case):
             self.assertEqual(len(quantiles.texts), 0)
             file["calibration"].attrs["beyond"] = 2
             self.assertEqual(self.drawn(figures.calibration(result, file)).axes[0].texts[0].get_text(), "2 increments further up not shown")
-            self.assertIn("of all clients, hostile ones among them", captions.caption("calibration", result, file))
+            self.assertIn("Hostile ones are among them", captions.caption("calibration", result, file))
 
     def test_the_limit_of_few_increments_is_below_one(self):
         from fedpp.scores import ks_limit

@@ -5,6 +5,7 @@ import random
 import unittest
 
 import h5py
+import numpy as np
 
 from runs import PER_SEQUENCE, SameBits, data_set
 
@@ -180,6 +181,14 @@ class Checkpoints(SameBits):
         self.assertEqual(self.start(self.on_ranks(2, "predict", "out", "--clients", "1,4")).returncode, 0)
         with h5py.File(self.folder / "out" / "prediction.h5") as file, h5py.File(self.folder / "out" / "result.h5") as result:
             self.assertEqual(sorted(file["curves"]), ["client_000001", "client_000004"])
+            for of in (file, result):
+                self.assertEqual((of.attrs["state"], of.attrs["scored_round"]), (again["state"], again["scored_round"]))
+            quantiles, told = result["calibration"], again["calibration"]
+            self.assertEqual(quantiles.attrs["increments"], told["increments"])
+            below = (told["increments"] + 1) * -np.expm1(-quantiles["expected"][()])  # increments up to each edge, without those in the last bin
+            np.testing.assert_allclose(below, below.round(), atol=1e-9)
+            self.assertEqual(round(below[-1]) + quantiles.attrs["beyond"], told["increments"])
+            self.assertTrue((np.diff(below) > 0.5).all(), "bins without increments are left out")
             for name in ["time", "lower", "upper"]:
                 self.assertEqual(file[f"curves/client_000001/{name}"][()].tobytes(),
                                  result[f"curves/client_000001/{name}"][()].tobytes())

@@ -8,6 +8,8 @@ import json
 import random
 import unittest
 
+import h5py
+
 from runs import PER_SEQUENCE, SameBits, outcome, settings
 from program import FEDPP
 
@@ -69,6 +71,9 @@ class FileClients(SameBits):
             hours = (when - datetime.datetime(2019, 3, 1)).total_seconds() / 3600
             self.assertAlmostEqual(float(row["last_time"]), hours, places=9)
         self.assertEqual({row["client_name"] for row in self.rows_of("ranks1/futures_summary.csv")}, set(SITES))
+        with h5py.File(self.folder / "ranks1/result.h5") as file:
+            for client, curve in enumerate(file["curves"].values()):
+                self.assertEqual(last[curve.attrs["sequence_name"]][1], sorted(SITES)[client])
         for name in ["next_events.csv", "futures.csv", "futures_summary.csv"]:
             self.assertEqual((self.folder / "ranks1" / name).read_bytes(), (self.folder / "ranks2" / name).read_bytes())
 

@@ -61,6 +61,7 @@ class NextEvent(SameBits):
         for row in summary:
             counts = drawn.get(row["sequence"], np.zeros(futures, int))
             said = [float(row[name]) for name in ["futures", "mean", "q05", "q50", "q95", "empty"]]
+            self.assertAlmostEqual(float(row["until"]), end[row["sequence"]] + 40, delta=1e-6)
             rank = lambda q: np.sort(counts)[int(np.ceil(q * futures)) - 1]
             np.testing.assert_allclose(said, [futures, counts.mean(), rank(0.05), rank(0.5), rank(0.95), (counts == 0).mean()])
         early = sum(time <= median[sequence] for (sequence, _), time in first.items())
@@ -96,6 +97,7 @@ class NextEvent(SameBits):
         self.assertEqual(predict(ends[0] + 1e-6).returncode, 0)
         only, = self.rows("out/futures_summary.csv")  # no event comes so soon: no row in futures.csv
         self.assertEqual([only[name] for name in ["futures", "mean", "q05", "q50", "q95", "empty"]], ["3", "0", "0", "0", "0", "1"])
+        self.assertEqual(float(only["until"]), ends[0] + 1e-6)
 
     def test_dates(self):
         """Of file times, whatever the clock and the origin of the model's; none where no year has four digits."""
@@ -125,6 +127,7 @@ class NextEvent(SameBits):
         self.assertEqual(futures((until - origin).total_seconds() / 604800).returncode, 0)
         self.assertEqual(self.rows("out/futures.csv"), drawn)
         self.assertGreater(len(drawn), 0)
+        self.assertEqual({row["until_date"] for row in self.rows("out/futures_summary.csv")}, {until.isoformat()})
         early = futures("1990-01-01").stderr
         self.assertIn("--until 1990-01-01: no sequence ends before it (the first is observed until ", early)
         self.assertIn(self.date_of(origin, ends), early)
