@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # check-device-code.sh KOKKOS-CUDA-HEADERS [ARCH] - compiles every source that holds kernels or arrays of the device (gpu/, src/model/, some of
 # bench/ and src/federation/) with nvcc for one architecture (default: 90), against the headers of a Kokkos that has CUDA switched on. Links and
-# runs nothing.
+# runs nothing. Fails, too, where a kernel keeps more than 64 bytes a thread in local memory, which is global memory: registers that do not
+# suffice, or an array whose index the compiler does not know.
 set -euo pipefail
 headers=$(realpath "${1:?usage: check-device-code.sh KOKKOS-CUDA-HEADERS [ARCH]}")
 arch=${2:-90}
@@ -17,12 +18,22 @@ compile() {
   local unit=$objects/unit-$1.cpp
   shift
   printf '#include "%s"\n' "${@/#/$PWD/}" >"$unit"
-  "$nvcc" -x cu -std=c++20 --extended-lambda -arch="sm_$arch" -Xcompiler -fopenmp \
-    -DFMT_CONSTEVAL= -DFMT_USE_CONSTEXPR=1 -isystem "$headers" $mpi_folders -I. -Isrc -c "$unit" -o "$unit.o" &&
-    printf "  sm_$arch  %s\n" "$@"
+  "$nvcc" -x cu -std=c++20 --extended-lambda -arch="sm_$arch" -Xptxas -v -Xcompiler -fopenmp \
+    -DFMT_CONSTEVAL= -DFMT_USE_CONSTEXPR=1 -isystem "$headers" $mpi_folders -I. -Isrc -c "$unit" -o "$unit.o" 2>"$unit.log" &&
+    printf "  sm_$arch  %s\n" "$@" || { cat "$unit.log" >&2; return 1; }
 }
 export -f compile
 export nvcc arch headers objects mpi_folders
 sources=(gpu/*.cpp src/model/*.cpp bench/dense.cpp bench/machine.cpp bench/steps.cpp src/federation/probe.cpp src/federation/probe_client_step.cpp)
 printf '%s\0' "${sources[@]}" | xargs -0 -n 10 -P "${FEDPP_BUILD_JOBS:-$(nproc)}" bash -c 'compile $$ "$@"' compile
 echo "check-device-code: ${#sources[@]} sources compile for sm_$arch"
+
+# What ptxas says of each kernel: its name, its stack frame and spills (some are parts of the frame), its registers.
+cat "$objects"/*.log | c++filt | awk -v most=64 '
+  /Compiling entry function/ { kernel = $0; ++kernels }
+  /bytes stack frame/ && $1 > 0 { ++local; if ($1 > most) { print "  " $0 ": " substr(kernel, 1, 600); ++bad } }
+  /Used [0-9]+ registers/ { for (i = 1; i < NF; ++i) if ($i == "Used" && $(i + 1) > registers) registers = $(i + 1) }
+  END {
+    printf "check-device-code: %d kernels, up to %d registers a thread; %d with local memory, %d with more than %d bytes of it\n", kernels, registers, local, bad, most
+    exit kernels == 0 || bad > 0
+  }'
