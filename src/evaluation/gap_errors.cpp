@@ -100,12 +100,17 @@ std::string to_text(const GapTable& table) {
                           number_text(mae(row.errors[split], table.events[split]), "{:.6g}"));
     text += "\n";
   }
-  return text + rule;
+  text += rule;
+  if (table.cut_by_time)
+    text +=
+        "  Windows end by time: only gaps that end inside one are scored. Long ones are missing, and\n"
+        "  predictors learnt from gaps cut in the same way, as their mean, look better than they are.\n";
+  return text;
 }
 
 nlohmann::json to_json(const GapTable& table) {
   const auto number = [](double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(nullptr); };
-  nlohmann::json json{{"unit", table.unit}, {"horizon", number(table.horizon)}};
+  nlohmann::json json{{"unit", table.unit}, {"horizon", number(table.horizon)}, {"cut_by_time", table.cut_by_time}};
   const std::array<const char*, 2> names{"validation", "test"};
   for (std::size_t split = 0; split < names.size(); ++split) {
     const double events = table.events[split];

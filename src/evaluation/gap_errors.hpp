@@ -51,10 +51,11 @@ struct GapTable {
   double horizon = 0;              ///< of the grid, file unit
   std::array<double, 2> events{};  ///< steps of validation and test
   std::vector<Row> rows;           ///< ours first
+  bool cut_by_time = false;        ///< whether windows end by time, so that only gaps that fit into one are scored
 };
 
 std::string to_text(const GapTable& table);
-/// {unit, horizon, validation, test}, each split {events, predictors: [{name, rmse, mae}]}; null without events.
+/// {unit, horizon, cut_by_time, validation, test}, each split {events, predictors: [{name, rmse, mae}]}; null without events.
 nlohmann::json to_json(const GapTable& table);
 
 }  // namespace fedpp::evaluation

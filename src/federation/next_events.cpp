@@ -192,6 +192,7 @@ evaluation::GapTable next_event_errors(Session& session, const model::Priors& th
   evaluation::GapTable table;
   table.unit = session.config().data.time_unit;
   table.horizon = grid.horizon() / session.plan().clock.scale;
+  table.cut_by_time = session.config().data.split_at == config::SplitAt::kTime;
   for (const auto& name : predictors(ours)) table.rows.push_back({name, {}});
   for (std::int64_t c = 0; c < session.clients(); ++c) {
     if (session.hostile(c)) continue;

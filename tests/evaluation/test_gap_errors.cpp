@@ -89,6 +89,9 @@ TEST(GapTable, gives_root_mean_squares_and_mean_absolutes) {
   EXPECT_TRUE(json["test"]["predictors"][0]["rmse"].is_null());
   EXPECT_NE(to_text(table).find("3.53553"), std::string::npos);
   EXPECT_NE(to_text(table).find("hour"), std::string::npos);
+  EXPECT_EQ(to_text(table).find("Windows end by time"), std::string::npos);
+  table.cut_by_time = true;
+  EXPECT_NE(to_text(table).find("Windows end by time"), std::string::npos);
 }
 
 }  // namespace
