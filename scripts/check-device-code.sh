@@ -15,12 +15,13 @@ trap 'rm -rf "$objects"' EXIT
 
 # Several sources a compilation, as scripts/build.sh has them: their headers are read once.
 compile() {
-  local unit=$objects/unit-$1.cpp
+  local unit=$objects/unit-$1.cpp status=0
   shift
   printf '#include "%s"\n' "${@/#/$PWD/}" >"$unit"
   "$nvcc" -x cu -std=c++20 --extended-lambda -arch="sm_$arch" -Xptxas -v -Xcompiler -fopenmp \
-    -DFMT_CONSTEVAL= -DFMT_USE_CONSTEXPR=1 -isystem "$headers" $mpi_folders -I. -Isrc -c "$unit" -o "$unit.o" 2>"$unit.log" &&
-    printf "  sm_$arch  %s\n" "$@" || { cat "$unit.log" >&2; return 1; }
+    -DFMT_CONSTEVAL= -DFMT_USE_CONSTEXPR=1 -isystem "$headers" $mpi_folders -I. -Isrc -c "$unit" -o "$unit.o" 2>"$unit.log" || status=$?
+  grep -vE '^ptxas info|bytes stack frame' "$unit.log" >&2 || true
+  [ "$status" -eq 0 ] && printf "  sm_$arch  %s\n" "$@"
 }
 export -f compile
 export nvcc arch headers objects mpi_folders
@@ -34,6 +35,6 @@ cat "$objects"/*.log | c++filt | awk -v most=64 '
   /bytes stack frame/ && $1 > 0 { ++local; if ($1 > most) { print "  " $0 ": " substr(kernel, 1, 600); ++bad } }
   /Used [0-9]+ registers/ { for (i = 1; i < NF; ++i) if ($i == "Used" && $(i + 1) > registers) registers = $(i + 1) }
   END {
-    printf "check-device-code: %d kernels, up to %d registers a thread; %d with local memory, %d with more than %d bytes of it\n", kernels, registers, local, bad, most
+    printf "check-device-code: %d kernels, up to %d registers a thread; %d functions with local memory, %d with more than %d bytes of it\n", kernels, registers, local, bad, most
     exit kernels == 0 || bad > 0
   }'

@@ -50,7 +50,7 @@ def calibration(result, h5):
     known = [(ks, its) for _, ks, its in client_distances(summary) if math.isfinite(its)]
     if known:
         text += f" Clients beyond their own bands: {sum(ks > its for ks, its in known)} of {len(known)} (5 % would be by chance); the bands are wide where events are few."
-        text += " Hostile ones are among them, though not in the other panels." if hostile_clients(result) else ""
+        text += " Hostile ones are among them." if hostile_clients(result) else ""
     return text
 
 

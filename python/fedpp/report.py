@@ -110,8 +110,8 @@ def forecast_errors(result):
     validation, test = scored["validation"], scored["test"]
     digits = lambda x: "–" if x is None else f"{x:.6g}"
     rows = [(a["name"], *(digits(x) for x in (a["rmse"], a["mae"], b["rmse"], b["mae"]))) for a, b in zip(validation["predictors"], test["predictors"])]
-    cut = (" Windows end by time: only gaps that end inside one are scored. Long ones are missing, and predictors learnt from gaps cut in the same way, as their mean, "
-           "look better than they are." if scored.get("cut_by_time") else "")
+    cut = (" Only gaps that were observed whole are scored. Where windows are not much longer than gaps, long ones are missing, and even the true expectation is too long "
+           "for those that are left." if scored.get("cut") else "")
     return (f"<p>One step ahead over {validation['events']:,.0f} validation and {test['events']:,.0f} test events, unit of time: {escape(scored['unit'])}. Lower is better; "
             f"the median is made for the absolute error, the expectation for the squared one.{cut}</p>"
             + table(rows, ("predictor", "RMSE, validation", "MAE, validation", "RMSE, test", "MAE, test"), numbers=range(1, 5)))

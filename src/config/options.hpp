@@ -77,8 +77,8 @@ struct Data {
     v("max_sequences", max_sequences, "use only the first so many sequences of each file (0: all)", at_least(0));
     v("time_unit", time_unit, "name of the file's unit of time, for tables and axes");
     v("time_origin", time_origin,
-      "date of the file's time 0, as 2019-03-01 or 2019-03-01T06:30:00: axes of calendar time and next_events.csv then "
-      "show dates (\"\": none)");
+      "date of the file's time 0, as 2019-03-01 or 2019-03-01T06:30:00: axes of calendar time and what predict writes as "
+      ".csv then show dates (\"\": none)");
   }
 };
 

@@ -9,8 +9,9 @@ namespace fedpp::evaluation {
 namespace {
 
 /// Times that differ by less than this share of a stream's span are equal but for rounding: where sequences lie over
-/// each other, each time has lost its own sequence's start, and what was one number may differ in its last bits.
-constexpr double kEqualTimes = 1e-9;
+/// each other, each time has lost its own sequence's start, and what was one number may differ in its last bits. (Of
+/// times near 1e9, as seconds since 1970, rounding stays below it where a stream lasts seven hours or more.)
+constexpr double kEqualTimes = 1e-11;
 
 /// The cumulative compensator at increasing knots, linear in between.
 class Compensator {
@@ -50,12 +51,13 @@ void RescaledIncrements::window_after(double exposure) {
 }
 
 void RescaledIncrements::finish() {
-  if (since_event_ > 0) event_after(random_.exponential());
+  if (since_event_ > 0 && !ends_at_event_) event_after(random_.exponential());
 }
 
 void RescaledIncrements::add(const RescalingStream& stream) {
   const std::size_t n = stream.times.size();
   assert(stream.multiplicities.size() == n && stream.cells.size() == n + 1);
+  ends_at_event_ = n > 0 && stream.times.back() == stream.span.end;
   const double length = stream.span.end - stream.span.start;
   double resolution = length;  // smallest gap between times that are not equal
   bool tied = std::any_of(stream.multiplicities.begin(), stream.multiplicities.end(), [](double m) { return m > 1; });

@@ -1,9 +1,9 @@
 // Calibration by time rescaling (spec 1.8): under the true intensity the compensator's increments between consecutive
 // events are independent and Exp(1). Where windows begin and end at times that the events have no say in, that is so
 // across them, too: what is left of one and the beginning of the next are one increment, as an exponential variable has
-// no memory. After a client's last window it goes on by an exponential draw: left out, it would be the increment that is
-// longest in the mean, and increments of many clients together would be too short (Wald's identity: a sum of a random
-// number of them has the distribution's mean only if the one that passes the end is counted).
+// no memory. What a client's last window cuts off goes on by an exponential draw. Increments up to the first one that
+// passes the end are a stopped sequence, so that in the mean they are distributed as they should (Wald's identity);
+// without that one, the longest in the mean, those of many clients together would be too short.
 #pragma once
 
 #include <span>
@@ -25,7 +25,7 @@ struct RescalingStream {
 
 /// Where windows end.
 enum class WindowEnds {
-  kByTime,  ///< wherever the events are: increments go on from one window to the next, and beyond the last: one more than events
+  kByTime,   ///< wherever the events are: increments go on from one window to the next, and beyond the last
   kByEvents  ///< by counting events: a window may begin half-way between two. Increments are those between two of its
              ///< events, one less than there are
 };
@@ -34,9 +34,9 @@ enum class WindowEnds {
 ///
 /// Ties. Equal times come of rounding, and zero increments of a continuous model would say nothing but that. A stream
 /// with a tie is therefore de-rounded: its resolution d is the smallest gap between distinct times (times that only the
-/// last bits tell apart are equal), every event (tied
-/// or not) is moved by d (u - 1/2) with u uniform, within the span, and the compensator is read at the moved times by
-/// linear interpolation between the ones given. Streams without ties are not touched.
+/// last bits tell apart are equal), every event (tied or not) is moved by d (u - 1/2) with u uniform, within the span,
+/// and the compensator is read at the moved times by linear interpolation between the ones given. Streams without ties
+/// are not touched.
 class RescaledIncrements {
  public:
   /// `random`: of one client; were it begun anew for each stream, their increments would not be independent.
@@ -53,8 +53,9 @@ class RescaledIncrements {
   data::Random& random_;
   WindowEnds ends_;
   std::vector<double> all_;
-  bool within_ = false;     ///< an event of the present stream has come
-  double since_event_ = 0;  ///< compensator since the last event, in earlier streams
+  bool within_ = false;         ///< an event of the present stream has come
+  double since_event_ = 0;      ///< compensator since the last event, in earlier streams
+  bool ends_at_event_ = false;  ///< the last stream: then nothing is cut off, though de-rounding may leave something
 };
 
 /// Kolmogorov-Smirnov distance sup_x |F_n(x) - (1 - exp(-x))|. NaN without increments; under the true model it stays

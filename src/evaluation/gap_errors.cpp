@@ -22,15 +22,20 @@ bool observed(const std::vector<data::Interval>& intervals, double from, double 
                      [&](const data::Interval& interval) { return interval.start <= from && to <= interval.end; });
 }
 
+/// When a sequence was observed, whatever the split.
+std::vector<data::Interval> observation(const data::ClientSequence& sequence) {
+  std::vector<data::Interval> windows;
+  for (const auto& of_split : sequence.windows) windows.insert(windows.end(), of_split.begin(), of_split.end());
+  return data::join(std::move(windows));
+}
+
 }  // namespace
 
 std::vector<GapStep> gap_steps(const data::ClientData& client, data::Split split) {
   std::vector<GapStep> steps;
   for (std::size_t s = 0; s < client.sequences.size(); ++s) {
     const auto& sequence = client.sequences[s];
-    std::vector<data::Interval> windows;
-    for (const auto& of_split : sequence.windows) windows.insert(windows.end(), of_split.begin(), of_split.end());
-    windows = data::join(std::move(windows));
+    const auto windows = observation(sequence);
     double last = -std::numeric_limits<double>::infinity();
     for (const double time : sequence.events[split]) {
       if (time == last) continue;
@@ -43,6 +48,14 @@ std::vector<GapStep> gap_steps(const data::ClientData& client, data::Split split
     }
   }
   return steps;
+}
+
+bool cuts_gaps(const data::ClientData& client) {
+  return std::ranges::any_of(client.sequences, [](const data::ClientSequence& sequence) {
+    const auto windows = observation(sequence);
+    return windows.size() > 1 ||
+           (!windows.empty() && (sequence.times.empty() || windows.back().end > sequence.times.back()));
+  });
 }
 
 void GapErrors::add(double predicted, double actual) {
@@ -101,16 +114,16 @@ std::string to_text(const GapTable& table) {
     text += "\n";
   }
   text += rule;
-  if (table.cut_by_time)
+  if (table.cut)
     text +=
-        "  Windows end by time: only gaps that end inside one are scored. Long ones are missing, and\n"
-        "  predictors learnt from gaps cut in the same way, as their mean, look better than they are.\n";
+        "  Only gaps that were observed whole are scored. Where windows are not much longer than gaps,\n"
+        "  long ones are missing, and even the true expectation is too long for those that are left.\n";
   return text;
 }
 
 nlohmann::json to_json(const GapTable& table) {
   const auto number = [](double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(nullptr); };
-  nlohmann::json json{{"unit", table.unit}, {"horizon", number(table.horizon)}, {"cut_by_time", table.cut_by_time}};
+  nlohmann::json json{{"unit", table.unit}, {"horizon", number(table.horizon)}, {"cut", table.cut}};
   const std::array<const char*, 2> names{"validation", "test"};
   for (std::size_t split = 0; split < names.size(); ++split) {
     const double events = table.events[split];

@@ -25,6 +25,10 @@ struct GapStep {
 /// lead through time outside the observation windows of all splits, are left out: what happened there is unknown.
 std::vector<GapStep> gap_steps(const data::ClientData& client, data::Split split);
 
+/// Whether the observation ends, or is interrupted, at times that are no event's: what goes on there is a gap without a
+/// step.
+bool cuts_gaps(const data::ClientData& client);
+
 /// Sums over steps; file unit of time.
 struct GapErrors {
   double squares = 0, absolute = 0;
@@ -41,7 +45,8 @@ struct TypicalGap {
 };
 TypicalGap typical_gap(const data::ClientData& client);
 
-/// Root mean square and mean absolute error of each predictor over all clients that are not hostile, per held-out split.
+/// Root mean square and mean absolute error of each predictor over all clients that are not hostile, per held-out
+/// split.
 struct GapTable {
   struct Row {
     std::string name;
@@ -51,11 +56,11 @@ struct GapTable {
   double horizon = 0;              ///< of the grid, file unit
   std::array<double, 2> events{};  ///< steps of validation and test
   std::vector<Row> rows;           ///< ours first
-  bool cut_by_time = false;        ///< whether windows end by time, so that only gaps that fit into one are scored
+  bool cut = false;                ///< whether cuts_gaps() of some client
 };
 
 std::string to_text(const GapTable& table);
-/// {unit, horizon, cut_by_time, validation, test}, each split {events, predictors: [{name, rmse, mae}]}; null without events.
+/// {unit, horizon, cut, validation, test}, each split {events, predictors: [{name, rmse, mae}]}; null without events.
 nlohmann::json to_json(const GapTable& table);
 
 }  // namespace fedpp::evaluation

@@ -35,7 +35,7 @@ struct MeanSimilarity {
 MeanSimilarity mean_similarity(const Communities& communities);
 
 /// On rank 0. A sentence for the log where clients of different communities are as good as alike, so that the
-/// communities say little: the greedy minimum splits near-uniform graphs, too. Empty elsewhere.
+/// communities say little: the greedy search splits near-uniform graphs, too. Empty elsewhere.
 std::string doubt_about(const Communities& communities);
 
 /// aggregation.scope "structural-entropy": communities by their least entropy, softmax weights within them.

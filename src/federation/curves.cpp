@@ -154,8 +154,8 @@ void write_client(const Session& session, const OwnedClient& client, const Curve
   if (session.plan().named_sequences) group.set_attribute("sequence_name", sequence.name);
 }
 
-/// Where increments are, by the upper edges of the calibration bins that have any: the share up to there as a quantile of
-/// Exp(1). Those in the last bin, which has no edge above, are counted.
+/// Where increments are, by the upper edges of the calibration bins that have any: the share up to there as a quantile
+/// of Exp(1). Those in the last bin, which has no edge above, are counted.
 void write_quantiles(const std::vector<std::int64_t>& uniforms, io::File& file) {
   const auto total = std::accumulate(uniforms.begin(), uniforms.end(), std::int64_t{0});
   std::int64_t below = 0;

@@ -12,8 +12,8 @@
 
 namespace fedpp::federation {
 
-/// Collective. Intensity curves with 5/50/95 % bands of these clients in a state (and their events and histogram), and the QQ of
-/// the rescaled increments and the client graph where there are any, into an HDF5 file (docs/results.md).
+/// Collective. Intensity curves with 5/50/95 % bands of these clients in a state (and their events and histogram), and
+/// the QQ of the rescaled increments and the client graph where there are any, into an HDF5 file (docs/results.md).
 void write_curves(Session& session, const SelectedState& state, const std::vector<std::int64_t>& clients,
                   const std::vector<std::int64_t>& uniforms, const Communities& graph, const std::string& path,
                   Progress& progress);

@@ -175,6 +175,7 @@ evaluation::GapTable next_event_errors(Session& session, const model::Priors& th
                                        Progress& progress) {
   const auto grid = next_event_grid(session);
   std::vector<double> mine;
+  std::int64_t cut = 0;
   progress.pass("next events", session.owned().size());
   mpi::together(session.world(), [&] {
     for (const auto& client : session.owned()) {
@@ -185,6 +186,7 @@ evaluation::GapTable next_event_errors(Session& session, const model::Priors& th
       } catch (const model::PredictionError&) {  // TestResult::unscored names it
       }
       mine.insert(mine.end(), sums.begin(), sums.end());
+      if (evaluation::cuts_gaps(client.data)) cut = 1;
       progress.step();
     }
   });
@@ -192,7 +194,7 @@ evaluation::GapTable next_event_errors(Session& session, const model::Priors& th
   evaluation::GapTable table;
   table.unit = session.config().data.time_unit;
   table.horizon = grid.horizon() / session.plan().clock.scale;
-  table.cut_by_time = session.config().data.split_at == config::SplitAt::kTime;
+  table.cut = session.world().allreduce(cut, mpi::Op::max, "scores") > 0;
   for (const auto& name : predictors(ours)) table.rows.push_back({name, {}});
   for (std::int64_t c = 0; c < session.clients(); ++c) {
     if (session.hostile(c)) continue;

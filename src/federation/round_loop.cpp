@@ -19,7 +19,6 @@
 #include "federation/strategies/strategy.hpp"
 #include "federation/uploads.hpp"
 #include "model/local_update.hpp"
-#include "mpi/turns.hpp"
 
 namespace fedpp::federation {
 

@@ -1,5 +1,5 @@
-// The validation after a round (spec 3.3): all clients' scores on their validation windows, and whether the round is the
-// best so far.
+// The validation after a round (spec 3.3): all clients' scores on their validation windows, and whether the round is
+// the best so far.
 #pragma once
 
 #include <cstdint>

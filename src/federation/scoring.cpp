@@ -74,8 +74,8 @@ void add_scores(OwnScores& own, const Session& session, const Scored& client,
   }
   increments.finish();
   own.sums.insert(own.sums.end(), {score.headline, score.plug_in, score.events, 0});
-  own.calibration.insert(own.calibration.end(), {evaluation::ks_distance_from_exponential(increments.all()),
-                                                 static_cast<double>(increments.all().size())});
+  const double distance = score.events > 0 ? evaluation::ks_distance_from_exponential(increments.all()) : std::nan("");
+  own.calibration.insert(own.calibration.end(), {distance, static_cast<double>(increments.all().size())});
   if (session.hostile(client.client.id)) return;
   for (const double x : increments.all())
     ++own.uniforms[std::min(static_cast<int>(-std::expm1(-x) * kCalibrationBins), kCalibrationBins - 1)];

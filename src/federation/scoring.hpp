@@ -37,8 +37,8 @@ std::vector<evaluation::Score> validation_scores(Session& session, ValidationWin
 struct TestResult {
   std::vector<double> headline, plug_in, events;  ///< [C] sums, on every rank; 0 where the predictions fail
   std::vector<std::int64_t> unscored;             ///< clients whose predictions fail
-  std::vector<double> ks;                         ///< [C] Kolmogorov-Smirnov distances, NaN without enough events
-  std::vector<std::int64_t> increments;           ///< [C] of how many rescaled increments each
+  std::vector<double> ks;                ///< [C] Kolmogorov-Smirnov distances, NaN without increments or events
+  std::vector<std::int64_t> increments;  ///< [C] of how many rescaled increments each
   /// Rescaled increments x of the test events of all clients that are not hostile, as counts of u = 1 - exp(-x) in
   /// equal bins of [0, 1]: uniform under the truth. Only counts leave the ranks.
   std::vector<std::int64_t> uniforms;

@@ -133,6 +133,15 @@ TEST(RescaledIncrements, OfManyClientsWithShortWindowsOfTheTruthAreCalibratedTog
   EXPECT_GT(ks_distance_from_exponential(cut), 3 * band);
 }
 
+TEST(RescaledIncrements, AWindowThatEndsAtATieCutsNothingOff) {
+  const std::vector<double> times{1, 2, 4}, tied{1, 1, 2}, cells{0.1, 0.2, 0.4, 0};
+  data::Random random(1, data::Purpose::kDeRounding, 0);
+  RescaledIncrements increments(random, WindowEnds::kByTime);
+  increments.add({times, tied, cells, {0, 4}});  // de-rounding moves both away from the end
+  increments.finish();
+  EXPECT_EQ(increments.all().size(), 4u);
+}
+
 TEST(RescaledIncrements, WhatIsObservedOfNothingOrEndsByEventsGoesNoFurther) {
   data::Random random(1, data::Purpose::kDeRounding, 0);
   RescaledIncrements nothing(random, WindowEnds::kByTime);

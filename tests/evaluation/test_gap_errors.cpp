@@ -52,6 +52,19 @@ TEST(GapSteps, leave_out_the_first_time_and_steps_through_unobserved_time) {
   EXPECT_TRUE(std::isnan(typical_gap({}).mean));
 }
 
+TEST(GapSteps, are_whole_gaps_unless_the_observation_ends_or_pauses_without_an_event) {
+  const auto cut = [](const data::ClientSequence& s) {
+    data::ClientData client;
+    client.sequences = {s};
+    return cuts_gaps(client);
+  };
+  EXPECT_FALSE(cut(sequence({0, 1, 4, 6}, {1, 4}, {6}, {{0, 5}}, {{5, 6}})));
+  EXPECT_TRUE(cut(sequence({0, 1, 4, 6}, {1, 4}, {6}, {{0, 5}}, {{5, 6.5}})));
+  EXPECT_TRUE(cut(sequence({0, 1, 4, 6}, {1, 4}, {6}, {{0, 4.5}}, {{5, 6}})));
+  EXPECT_TRUE(cut(sequence({}, {}, {}, {{0, 5}}, {{5, 6}})));
+  EXPECT_FALSE(cuts_gaps({}));
+}
+
 TEST(HawkesGaps, are_the_expectations_of_the_fitted_process) {
   data::ClientData client;
   std::vector<double> times;
@@ -89,9 +102,10 @@ TEST(GapTable, gives_root_mean_squares_and_mean_absolutes) {
   EXPECT_TRUE(json["test"]["predictors"][0]["rmse"].is_null());
   EXPECT_NE(to_text(table).find("3.53553"), std::string::npos);
   EXPECT_NE(to_text(table).find("hour"), std::string::npos);
-  EXPECT_EQ(to_text(table).find("Windows end by time"), std::string::npos);
-  table.cut_by_time = true;
-  EXPECT_NE(to_text(table).find("Windows end by time"), std::string::npos);
+  EXPECT_EQ(to_text(table).find("observed whole"), std::string::npos);
+  table.cut = true;
+  EXPECT_NE(to_text(table).find("observed whole"), std::string::npos);
+  EXPECT_EQ(to_json(table)["cut"], true);
 }
 
 }  // namespace

@@ -96,11 +96,11 @@ def per_client(result):
 
 def expect_same_test_data(result, before, name):
     """As 'fedpp compare' does (src/federation/comparison.cpp): scores on other events or windows do not compare."""
-    for run, whose in ((result, "the run's"), (before, f"{name}'s")):
-        if "test_data" not in run:
-            raise Missing(f"{whose} result.json does not say which test data its scores are of: {AGAIN}")
-    told = lambda run: {"protocol": our_scores(run).get("protocol"), "number of clients": len(our_scores(run)["models"][0]["per_client"]), "test_data": run["test_data"]}
+    told = lambda run: {"protocol": our_scores(run).get("protocol"), "number of clients": len(our_scores(run)["models"][0]["per_client"]), "test_data": run.get("test_data")}
     here, there = told(result), told(before)
+    for run, whose in ((here, "the run's"), (there, f"{name}'s")):
+        if run["test_data"] is None:
+            raise Missing(f"{whose} result.json does not say which test data its scores are of: {AGAIN}")
     differing = [f"{key} {here[key]} and in {name} {there[key]}" for key in here if here[key] != there[key]]
     if differing:
         raise Missing(f"the runs are not scored on the same test data, so that their scores do not compare: {', '.join(differing)}. "
