@@ -72,6 +72,7 @@ class FileClients(SameBits):
             self.assertAlmostEqual(float(row["last_time"]), hours, places=9)
         self.assertEqual({row["client_name"] for row in self.rows_of("ranks1/futures_summary.csv")}, set(SITES))
         with h5py.File(self.folder / "ranks1/result.h5") as file:
+            self.assertEqual(len(file["curves"]), 3)
             for client, curve in enumerate(file["curves"].values()):
                 self.assertEqual(last[curve.attrs["sequence_name"]][1], sorted(SITES)[client])
         for name in ["next_events.csv", "futures.csv", "futures_summary.csv"]:
