@@ -244,6 +244,23 @@ class Plot(program.Case):
         legend = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
         self.assertEqual(legend, ["fedpp  (-1.500)", "homogeneous  (-2.000)", "hostile client, not counted"])
 
+    def test_gains_of_hostile_clients_are_marked_and_not_counted(self):
+        new = self.scored(honest={"hostile_clients": [3]})
+        for row in new["scores"]["models"][0]["per_client"][1:]:
+            row["headline"] += 1
+        for runs in [(new, self.scored(honest={"hostile_clients": [0]})), (new, self.scored())]:
+            axis = self.drawn(figures.gains(*runs, "before")).axes[0]
+            honest = 2 if "honest" in runs[1] else 3
+            self.assertEqual(axis.get_title(loc="left"), f"2 of {honest} honest clients gain on “before”")
+            self.assertEqual([text.get_text() for text in axis.get_legend().get_texts()], ["hostile client, not counted"])
+            self.assertEqual(len(axis.patches) - sum(map(len, axis.containers)), 4 - honest)  # what is no bar is shade
+
+    def test_curves_say_of_which_state_they_are(self):
+        with h5py.File(self.folder / "out/result.h5", "a") as file:
+            for state, words in [({}, "Posterior intensity"), ({"scored_round": 3}, "Posterior intensity after round 3 of 5")]:
+                file.attrs.update(state)
+                self.assertEqual(self.drawn(figures.intensities({"rounds": ROUNDS}, file)).subfigs[0].texts[0].get_text(), words)
+
     def test_rivals_of_a_single_client_stay_in_sight(self):
         row = lambda x: [{"client": 0, "headline": x, "plug_in": x, "events": 5.0}]
         models = [{"name": name, "headline": x, "per_client": row(x)} for name, x in [("fedpp", -1.39), ("Hawkes", -1.38), ("homogeneous", -1.66)]]

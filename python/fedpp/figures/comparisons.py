@@ -117,17 +117,23 @@ def gains(result, before, name):
         raise Missing("no client has a score in both runs")
     last = next((r["communities"] for r in reversed(result.get("rounds") or []) if r.get("communities")), None)
     group = [last[c] if last and c < len(last) else 0 for c in clients]
+    hostile = set(hostile_clients(result)) | set(hostile_clients(before))
+    honest = [c for c in clients if c not in hostile]
     figure, axis = plt.subplots(figsize=(8.5, 1.4 + 0.22 * max(6, min(len(clients), 60))))
     for k in sorted(set(group)):
         mine = [i for i, g in enumerate(group) if g == k]
         axis.barh(mine, [new[clients[i]] - old[clients[i]] for i in mine], color=GREY if k < 0 else plt.get_cmap("tab20")(k % 20),
                   label=None if last is None else "outside" if k < 0 else f"community {k}")
+    shaded = [i for i, c in enumerate(clients) if c in hostile]
+    for i in shaded:
+        axis.axhspan(i - 0.5, i + 0.5, color=TEST, alpha=0.13, lw=0, zorder=0, label="hostile client, not counted" if i == shaded[0] else None)
     axis.axvline(0, color="black", lw=0.8)
     step = max(1, -(-len(clients) // 60))
     axis.set_yticks(range(0, len(clients), step))
     axis.set_yticklabels([client_label(result, clients[i]) for i in range(0, len(clients), step)], fontsize=8)
     axis.set(xlabel="gain in headline score per test event (nats)", ylabel="client, sorted")
-    axis.set_title(f"{sum(new[c] > old[c] for c in clients)} of {counted(len(clients), 'client')} {'gains' if len(clients) == 1 else 'gain'} on “{name_label(name)}”", loc="left", fontweight="bold")
-    if last is not None:
+    axis.set_title(f"{sum(new[c] > old[c] for c in honest)} of {counted(len(honest), 'honest client' if hostile else 'client')} {'gains' if len(honest) == 1 else 'gain'} on “{name_label(name)}”",
+                   loc="left", fontweight="bold")
+    if last is not None or shaded:
         axis.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))  # bars reach into every corner
     return figure

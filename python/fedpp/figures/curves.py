@@ -147,6 +147,14 @@ def intensity_panel(cell, group, result, client, label_x, dates):
         bottom.xaxis.set_major_formatter(matplotlib.dates.ConciseDateFormatter(locator))
 
 
+def state_text(result, attributes):
+    """Which of the run's states the curves show: not always the last, and those of 'fedpp predict' are older than a run that went on since."""
+    if "scored_round" not in attributes:
+        return ""  # of an earlier version
+    rounds = [r["round"] for r in result.get("rounds") or []]
+    return f" after round {attributes['scored_round']}" + (f" of {max(rounds)}" if rounds else "")
+
+
 @styled
 def intensities(result, h5):
     if h5 is None or "curves" not in h5 or not len(h5["curves"]):
@@ -161,7 +169,7 @@ def intensities(result, h5):
     for i, name in enumerate(names):
         group = h5["curves"][name]
         intensity_panel(cells[i // columns, i % columns], group, result, int(name.split("_")[-1]), i + columns >= len(names), calendar(result, group))
-    header.text(0.01, 0.5, "Posterior intensity", va="center", fontsize=11, fontweight="bold")
+    header.text(0.01, 0.5, "Posterior intensity" + state_text(result, h5.attrs), va="center", fontsize=11, fontweight="bold")
     keys = [Line2D([], [], color=OURS, lw=1.6, label="median"), Line2D([], [], color=OURS, lw=1, ls=":", label="mean"),
             Patch(color=OURS, alpha=0.22, lw=0, label="5 to 95 %")]
     if any("histogram_rate" in h5["curves"][name] for name in names):
