@@ -76,8 +76,7 @@ class Rounds {
       f();
       sum += now() - start;
     };
-    timed(seconds.update,
-          [&] { model::local_update(mine, theta_, options_, session_.seed(), round_, nullptr, &kept_); });
+    timed(seconds.update, [&] { model::local_update(mine, theta_, options_, session_.seed(), round_, {&kept_}); });
     timed(seconds.aggregate, [&] {
       std::vector<federation::Upload> uploads;
       for (const auto* c : mine) uploads.push_back({c->id, 1.0, c->state.weights.mean, c->state.weights.sd});

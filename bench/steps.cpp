@@ -7,6 +7,7 @@
 #include "gpu/expectation.hpp"
 #include "measure.hpp"
 #include "model/client_batch.hpp"
+#include "model/e_steps.hpp"
 #include "model/local_update.hpp"
 
 namespace {
@@ -19,8 +20,8 @@ class Prepared {
   Prepared(const bench::Shape& shape, config::Encoder encoder, gpu::Precision precision = gpu::Precision::kDouble)
       : client_(bench::make_client(shape, encoder)),
         points_{&client_, &client_.training},
-        batch_({points_}, {model::initial_prior({}, client_.embedding, 1)}, shape.samples, 1e-6, true, false,
-               precision),
+        batch_({points_}, {model::initial_prior({}, client_.embedding, 1)},
+               {.samples = shape.samples, .jitter = 1e-6, .with_gradient = true, .precision = precision}),
         adam_(gpu::make_adam_state(batch_.batch())) {
     Kokkos::deep_copy(adam_.prior_sd, 1.0);
     Kokkos::deep_copy(adam_.learning_rate, 1e-3);

@@ -110,8 +110,7 @@ Posteriors one_by_one(mpi::Communicator& world, const Owner& owner, const Commun
       }
     }
     auto theta = aggregator.barycentre(around, AcceptedUploads(sums, std::move(mine), members)).theta;
-    if (owner(communities.clients[u]) == world.rank())
-      result[communities.clients[u]] = {std::move(theta.mean), std::move(theta.sd)};
+    if (owner(communities.clients[u]) == world.rank()) result[communities.clients[u]] = std::move(theta);
   }
   return result;
 }

@@ -98,10 +98,7 @@ Curve curve_of(const Session& session, const OwnedClient& client, const model::P
   grid.front().node_weights.assign(n, 1.0);
   if (history)
     for (const double t : nodes) grid.front().node_history.push_back(data::position(grid.front().streams, 0, t));
-  auto options = prediction_options(config, static_cast<int>(config.evaluation.samples),
-                                    static_cast<int>(config.evaluation.e_steps));
-  options.bands = true;
-  const auto prediction = model::predict({{&scored, {&grid}}}, theta, options)[0][0][0];
+  const auto prediction = model::predict({{&scored, {&grid}}}, theta, band_options(config))[0][0][0];
   Curve curve;
   for (std::size_t j = 0; j < n; ++j) {
     curve.time.push_back(nodes[j] / clock.scale + (clock.elapsed ? 0.0 : clock.origin));

@@ -16,7 +16,6 @@
 #include "federation/schedule.hpp"
 #include "federation/scoring.hpp"
 #include "federation/session.hpp"
-#include "federation/strategies/strategy.hpp"
 #include "gpu/runtime.hpp"
 #include "model/client_batch.hpp"
 #include "model/device_room.hpp"
@@ -55,9 +54,7 @@ struct DeviceBytes {
 };
 
 /// Of a block of clients that are scored.
-DeviceBytes bytes_of_predictions(Session& session, data::Split split, int samples, int e_steps) {
-  const auto& config = session.config();
-  const auto options = prediction_options(config, samples, e_steps);
+DeviceBytes bytes_of_predictions(Session& session, data::Split split, const model::PredictionOptions& options) {
   double most = 0, all = 0;
   gpu::ScratchWanted scratch;
   for (const auto& client : session.owned()) {
@@ -66,9 +63,9 @@ DeviceBytes bytes_of_predictions(Session& session, data::Split split, int sample
     most = std::max(most, bytes);
     all += bytes;
     for (const auto* points : {&client.model.training, &held_out})
-      scratch += model::scratch_of({&client.model, points}, samples, /*with_gradient=*/false);
+      scratch += model::scratch_of({&client.model, points}, {.samples = options.samples});
   }
-  const double room = 1e6 * gpu::workspace_mb(config.backend.workspace_mb);
+  const double room = 1e6 * gpu::workspace_mb(options.workspace_mb);
   return {std::max(most, std::min(room, all)), static_cast<double>(scratch.teams)};
 }
 
@@ -78,23 +75,23 @@ DeviceBytes most_bytes(Session& session) {
   const auto& config = session.config();
   std::vector<model::ClientPoints> training;
   for (const auto& client : session.owned()) training.push_back({&client.model, &client.model.training});
-  const int samples = static_cast<int>(config.training.samples);
-  const auto precision = model::precision_of(config.training.precision);
-  const auto blocks = model::blocks_of(training, samples, true, config.backend.workspace_mb, precision);
+  const model::BatchOptions options{.samples = static_cast<int>(config.training.samples),
+                                    .with_gradient = true,
+                                    .precision = model::precision_of(config.training.precision)};
+  const auto blocks = model::blocks_of(training, options, config.backend.workspace_mb);
   DeviceBytes trained;
   for (const auto& [first, last] : blocks) {
     const auto block = std::span(training).subspan(first, last - first);
-    trained.arrays = std::max(trained.arrays, model::array_bytes(block, samples, true, precision));
+    trained.arrays = std::max(trained.arrays, model::array_bytes(block, options));
     gpu::ScratchWanted scratch;
-    for (const auto& points : block) scratch += model::scratch_of(points, samples, true, precision);
+    for (const auto& points : block) scratch += model::scratch_of(points, options);
     trained.scratch = std::max(trained.scratch, static_cast<double>(scratch.teams));
   }
   const double room = 1e6 * gpu::workspace_mb(config.backend.workspace_mb);
-  const bool kept = (blocks.size() == 1 || trained.arrays <= room) && config.training.alignment == 0 &&
-                    config.federation.mode != config::Mode::kFedala;  // model::KeptBlock
-  const auto validated = bytes_of_predictions(session, data::kValidation, kValidationSamples, kValidationSteps);
-  const auto scored = bytes_of_predictions(session, data::kTest, static_cast<int>(config.evaluation.samples),
-                                           static_cast<int>(config.evaluation.e_steps));
+  const std::size_t most_blocks = trained.arrays <= room ? 1 : blocks.size();  // of a round's participants
+  const bool kept = session.strategy().keeps_block() && model::can_keep(most_blocks, config.training);
+  const auto validated = bytes_of_predictions(session, data::kValidation, validation_options(config));
+  const auto scored = bytes_of_predictions(session, data::kTest, scoring_options(config));
   const double in_rounds = kept ? trained.arrays + validated.arrays : std::max(trained.arrays, validated.arrays);
   return {std::max(in_rounds, scored.arrays), std::max({trained.scratch, validated.scratch, scored.scratch})};
 }
@@ -128,24 +125,19 @@ Rates calibrate(Session& session, ValidationWindows& windows) {
   const model::Priors theta = session.initial_prior();
   model::KeptBlock kept;
   LocalWork work{theta, session.initial_prior(), model::local_options(config), session.seed(), 0, &kept};
-  const auto strategy = make_strategy(config.federation);
-  if (strategy->downloads_uploads()) {
+  const auto& strategy = session.strategy();
+  if (strategy.downloads_uploads()) {
     const auto all = static_cast<std::size_t>(session.clients());
     work.sent.assign(all, session.initial_prior());
     work.event_shares.assign(all, 1.0 / static_cast<double>(all));
   }
-  const auto update = [&] {
-    Uploads uploads;
-    strategy->train(clients, work, uploads);
-  };
+  const auto update = [&] { strategy.train(clients, work); };
   update();  // not counted: first use of the allocator and of scratch
   if (config.federation.mode == config::Mode::kFedala) update();  // nor where it learns its mixing for the first time
   Rates rates;
   rates.update = seconds_of(update) / flops;
   const auto validate = [&] { validation_scores(session, windows, ids, session.initial_prior()); };
   rates.validate = seconds_of(validate) / scored_flops;
-  const auto prediction = prediction_options(config, static_cast<int>(config.evaluation.samples),
-                                             static_cast<int>(config.evaluation.e_steps));
   rates.score = seconds_of([&] {
                   std::vector<model::Client> scored;
                   std::vector<std::vector<data::Realisation>> held_out;
@@ -156,7 +148,7 @@ Rates calibrate(Session& session, ValidationWindows& windows) {
                     held_out.push_back(data::held_out_realisations(client.data, session.rules(), data::kTest));
                   }
                   for (std::size_t k = 0; k < count; ++k) requests.push_back({&scored[k], {&held_out[k]}});
-                  model::predict(requests, session.initial_prior(), prediction);
+                  model::predict(requests, session.initial_prior(), scoring_options(config));
                 }) /
                 scored_flops;
   return rates;

@@ -3,13 +3,12 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
+
+#include "model/weight_posterior.hpp"
 
 namespace fedpp::federation {
 
-struct Gaussian {
-  std::vector<double> mean, sd;  ///< [P], sd > 0
-};
+using Gaussian = model::WeightPosterior;
 
 /// One client's upload as the server sees it; the arrays belong to the caller.
 struct Upload {

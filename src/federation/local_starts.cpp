@@ -65,7 +65,7 @@ std::map<std::int64_t, double> move_to_starts(Session& session, ValidationWindow
       for (const auto& r : half) events += static_cast<double>(r.events.size());
       if (events > 0) points.push_back({&session.owned(id).model, &half});
     }
-    for (const auto& [first, last] : model::blocks_of(points, kSamples, false, config.backend.workspace_mb)) {
+    for (const auto& [first, last] : model::blocks_of(points, {.samples = kSamples}, config.backend.workspace_mb)) {
       const std::vector<model::ClientPoints> block(points.begin() + first, points.begin() + last);
       const auto chosen = optimise(session, block, priors, round);
       for (std::size_t k = 0; k < block.size(); ++k) lambdas[block[k].client->id] = chosen[k];

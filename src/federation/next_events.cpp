@@ -29,14 +29,6 @@ std::vector<data::Realisation> streams_of(const Session& session, const OwnedCli
   return streams;
 }
 
-model::PredictionOptions options_of(const Session& session) {
-  const auto& config = session.config();
-  auto options = prediction_options(config, static_cast<int>(config.evaluation.samples),
-                                    static_cast<int>(config.evaluation.e_steps));
-  options.bands = true;
-  return options;
-}
-
 /// The grid in the file's unit of time.
 evaluation::GapGrid in_file_unit(evaluation::GapGrid grid, double scale) {
   for (auto* values : {&grid.edges, &grid.nodes, &grid.weights})
@@ -48,22 +40,24 @@ evaluation::GapGrid in_file_unit(evaluation::GapGrid grid, double scale) {
 
 evaluation::GapGrid next_event_grid(Session& session) {
   const auto& clock = session.plan().clock;
-  std::vector<double> mine;
-  for (const auto& client : session.owned()) {
-    const auto sums = data::gap_sums(client.data, clock);
+  struct Gaps {
+    data::GapSums sums;
     double longest = 0;
+  };
+  std::vector<Gaps> mine;
+  for (const auto& client : session.owned()) {
+    Gaps gaps{data::gap_sums(client.data, clock)};
     for (const auto& step : evaluation::gap_steps(client.data, data::kTrain))
-      longest = std::max(longest, step.gap * clock.scale);
-    mine.insert(mine.end(), {sums.count, sums.sum, sums.squares, longest});
+      gaps.longest = std::max(gaps.longest, step.gap * clock.scale);
+    mine.push_back(gaps);
   }
-  const auto all = session.share(mine, 4, "extents");
   data::GapSums total;
   double longest = 0;
-  for (std::size_t k = 0; k < all.size(); k += 4) {
-    total.count += all[k];
-    total.sum += all[k + 1];
-    total.squares += all[k + 2];
-    longest = std::max(longest, all[k + 3]);
+  for (const auto& gaps : session.share(mine, "extents")) {
+    total.count += gaps.sums.count;
+    total.sum += gaps.sums.sum;
+    total.squares += gaps.sums.squares;
+    longest = std::max(longest, gaps.longest);
   }
   if (!(longest > 0)) longest = clock.window;  // every client's training events are at one time
   return evaluation::gap_grid(data::gap_scale(total).floor(), kHorizonInLongestGaps * longest, evaluation::kGapCells);
@@ -82,7 +76,8 @@ NextEventReader::NextEventReader(const Session& session, const OwnedClient& clie
       samples_(static_cast<int>(session.config().evaluation.samples)),
       scored_(scoring_client(session, client, data::kTest)),
       streams_(streams_of(session, client)),
-      posterior_({&scored_}, theta, options_of(session), model::on_averages(scored_, options_of(session))) {}
+      posterior_({&scored_}, theta, band_options(session.config()),
+                 model::on_averages(scored_, band_options(session.config()))) {}
 
 data::Stream NextEventReader::history(std::size_t sequence) const {
   const auto& streams = streams_[realisation(sequence)].streams;

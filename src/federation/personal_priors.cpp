@@ -14,7 +14,7 @@ Communities PersonalPriors::update(RunState& state, const std::map<std::int64_t,
   known.bandwidth = state.bandwidth;
   state.theta.own = community_barycentres(
       session_.world(), [&](std::int64_t client) { return session_.placement().rank_of(client); }, communities,
-      state.uploads, {state.theta.common.mean, state.theta.common.sd}, known);
+      state.uploads, state.theta.common, known);
   return communities;
 }
 

@@ -112,7 +112,7 @@ std::vector<double> RoundRecorder::lambdas_of(const RoundOutcome& outcome) {
     const auto lambda = outcome.lambdas.find(client.data.id);
     own.push_back(lambda == outcome.lambdas.end() ? std::nan("") : lambda->second);
   }
-  const auto all = session_.share(own, 1, "metrics");
+  const auto all = session_.share(own, "metrics");
   for (const auto c : outcome.participants) result.push_back(all[c]);
   return result;
 }

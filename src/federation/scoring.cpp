@@ -8,7 +8,6 @@
 #include "evaluation/trivial_models.hpp"
 #include "federation/rescaled_increments.hpp"
 #include "federation/stop_signal.hpp"
-#include "federation/strategies/strategy.hpp"
 #include "gpu/runtime.hpp"
 #include "mpi/turns.hpp"
 
@@ -44,10 +43,15 @@ void predict_each(const std::vector<Scored>& clients, const model::Priors& theta
   for (std::size_t k = 0; k < clients.size(); ++k) use(k, all[k].empty() ? nullptr : &all[k][0]);
 }
 
+struct OwnScore {
+  evaluation::Score score;
+  double unscored = 0;  ///< 1: its predictions fail
+};
+
 /// What a rank knows of its clients' test windows, client after client.
 struct OwnScores {
-  std::vector<double> sums;         ///< headline, plug-in, events, whether it is unscored
-  std::vector<double> calibration;  ///< Kolmogorov-Smirnov distance, of how many increments
+  std::vector<OwnScore> scores;
+  std::vector<Calibration> calibration;
   std::vector<std::int64_t> uniforms = std::vector<std::int64_t>(kCalibrationBins);  ///< TestResult's, of these clients
 };
 
@@ -60,8 +64,8 @@ evaluation::WindowEnds window_ends(const config::Data& data) {
 void add_scores(OwnScores& own, const Session& session, const Scored& client,
                 const std::vector<model::RealisationPrediction>* prediction) {
   if (prediction == nullptr) {
-    own.sums.insert(own.sums.end(), {0, 0, 0, 1});
-    own.calibration.insert(own.calibration.end(), {std::nan(""), 0});
+    own.scores.push_back({{}, 1});
+    own.calibration.push_back({std::nan(""), 0});
     return;
   }
   evaluation::Score score;
@@ -73,9 +77,9 @@ void add_scores(OwnScores& own, const Session& session, const Scored& client,
     add_increments(held_out, (*prediction)[i], increments);
   }
   increments.finish();
-  own.sums.insert(own.sums.end(), {score.headline, score.plug_in, score.events, 0});
+  own.scores.push_back({score, 0});
   const double distance = score.events > 0 ? evaluation::ks_distance_from_exponential(increments.all()) : std::nan("");
-  own.calibration.insert(own.calibration.end(), {distance, static_cast<double>(increments.all().size())});
+  own.calibration.push_back({distance, static_cast<double>(increments.all().size())});
   if (session.hostile(client.client.id)) return;
   for (const double x : increments.all())
     ++own.uniforms[std::min(static_cast<int>(-std::expm1(-x) * kCalibrationBins), kCalibrationBins - 1)];
@@ -83,8 +87,7 @@ void add_scores(OwnScores& own, const Session& session, const Scored& client,
 
 /// This rank's clients, in blocks of as many as the work space has room for, at least one.
 OwnScores score_own_clients(Session& session, const model::Priors& theta, Progress& progress) {
-  const auto options = prediction_options(session.config(), static_cast<int>(session.config().evaluation.samples),
-                                          static_cast<int>(session.config().evaluation.e_steps));
+  const auto options = scoring_options(session.config());
   const double room = gpu::workspace_mb(options.workspace_mb);
   OwnScores own;
   std::vector<Scored> block;
@@ -145,14 +148,29 @@ model::Client scoring_client(const Session& session, const OwnedClient& client, 
   auto scored = model::make_client(client.data.id, client.model.embedding, std::move(realisations),
                                    session.config().model.inducing, 1.0);
   scored.state.weights = client.model.state.weights;
-  const bool received = make_strategy(session.config().federation)->scores_received();
-  scored.state.started = client.model.state.started && !received;  // else it is scored with its prior's weights
+  // What is not started is scored with its prior's weights.
+  scored.state.started = client.model.state.started && !session.strategy().scores_received();
   return scored;
 }
 
 model::PredictionOptions prediction_options(const config::Config& config, int samples, int e_steps) {
-  return {config.model, samples, e_steps, config.backend.workspace_mb,
+  return {config.model.jitter, samples, e_steps, config.backend.workspace_mb,
           static_cast<std::uint64_t>(config.federation.seed)};
+}
+
+model::PredictionOptions scoring_options(const config::Config& config) {
+  return prediction_options(config, static_cast<int>(config.evaluation.samples),
+                            static_cast<int>(config.evaluation.e_steps));
+}
+
+model::PredictionOptions band_options(const config::Config& config) {
+  auto options = scoring_options(config);
+  options.bands = true;
+  return options;
+}
+
+model::PredictionOptions validation_options(const config::Config& config) {
+  return prediction_options(config, /*samples=*/2, /*e_steps=*/10);
 }
 
 std::vector<evaluation::Score> validation_scores(Session& session, ValidationWindows& windows,
@@ -164,7 +182,7 @@ std::vector<evaluation::Score> validation_scores(Session& session, ValidationWin
         {scoring_client(session, client, data::kValidation), &windows.of(client, data::ValidationHalf::kRounds)});
   }
   std::vector<evaluation::Score> scores(clients.size());
-  predict_each(scored, theta, prediction_options(session.config(), kValidationSamples, kValidationSteps),
+  predict_each(scored, theta, validation_options(session.config()),
                [&](std::size_t k, const std::vector<model::RealisationPrediction>* prediction) {
                  if (prediction == nullptr) scores[k] = {std::nan(""), std::nan(""), 0};
                  for (std::size_t i = 0; prediction != nullptr && i < prediction->size(); ++i)
@@ -178,18 +196,11 @@ TestResult test_scores(Session& session, const model::Priors& theta, const std::
   OwnScores own;
   mpi::together(session.world(), [&] { own = score_own_clients(session, theta, progress); });
   TestResult result;
-  const auto all = session.share(own.sums, 4, "scores");
-  for (std::int64_t c = 0; c < session.clients(); ++c) {
-    result.headline.push_back(all[4 * c]);
-    result.plug_in.push_back(all[4 * c + 1]);
-    result.events.push_back(all[4 * c + 2]);
-    if (all[4 * c + 3] > 0) result.unscored.push_back(c);
+  for (const auto& [score, unscored] : session.share(own.scores, "scores")) {
+    if (unscored > 0) result.unscored.push_back(static_cast<std::int64_t>(result.scores.size()));
+    result.scores.push_back(score);
   }
-  const auto distances = session.share(own.calibration, 2, "scores");
-  for (std::int64_t c = 0; c < session.clients(); ++c) {
-    result.ks.push_back(distances[2 * c]);
-    result.increments.push_back(static_cast<std::int64_t>(distances[2 * c + 1]));
-  }
+  result.calibration = session.share(own.calibration, "scores");
   result.uniforms = std::move(own.uniforms);
   session.world().allreduce(std::span<std::int64_t>(result.uniforms), mpi::Op::sum, "scores");
   return result;
@@ -222,8 +233,8 @@ std::vector<evaluation::ModelScores> trivial_models(Session& session, Progress& 
 
 evaluation::ModelScores model_scores(const std::string& name, const TestResult& result) {
   evaluation::ModelScores scores{name, {}};
-  for (std::size_t c = 0; c < result.headline.size(); ++c)
-    scores.clients.push_back({static_cast<std::int64_t>(c), {result.headline[c], result.plug_in[c], result.events[c]}});
+  for (std::size_t c = 0; c < result.scores.size(); ++c)
+    scores.clients.push_back({static_cast<std::int64_t>(c), result.scores[c]});
   return scores;
 }
 

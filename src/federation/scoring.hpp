@@ -13,8 +13,12 @@
 
 namespace fedpp::federation {
 
-/// How predictions are made here.
+/// How predictions are made here: with any numbers of samples and E-steps; with those of the scores; with these and
+/// bands; with those of validation, which only ranks rounds and starts.
 model::PredictionOptions prediction_options(const config::Config& config, int samples, int e_steps);
+model::PredictionOptions scoring_options(const config::Config& config);
+model::PredictionOptions band_options(const config::Config& config);
+model::PredictionOptions validation_options(const config::Config& config);
 
 /// A client as a score of its `held_out` windows reads it: its weights' posterior, the training windows untempered (all
 /// training lists where the test lists of 'population' are scored), and the latent posterior at the start of its
@@ -25,20 +29,21 @@ model::Client scoring_client(const Session& session, const OwnedClient& client, 
 evaluation::Score score_of(evaluation::Protocol protocol, const data::Realisation& held_out,
                            const model::RealisationPrediction& prediction);
 
-/// Validation only ranks rounds and starts: fewer samples and E-steps than the final score.
-inline constexpr int kValidationSamples = 2;
-inline constexpr int kValidationSteps = 10;
-
-/// A client's score on its validation windows that rank rounds, as the test score but with fewer samples and E-steps;
+/// A client's score on its validation windows that rank rounds, as the test score but by validation_options();
 /// NaN where its predictions fail (model::PredictionError): one client's weights end nobody's run.
 std::vector<evaluation::Score> validation_scores(Session& session, ValidationWindows& windows,
                                                  const std::vector<std::int64_t>& clients, const model::Priors& theta);
 
+/// Of one client's rescaled increments.
+struct Calibration {
+  double ks = 0;          ///< Kolmogorov-Smirnov distance, NaN without increments or events
+  double increments = 0;  ///< how many
+};
+
 struct TestResult {
-  std::vector<double> headline, plug_in, events;  ///< [C] sums, on every rank; 0 where the predictions fail
-  std::vector<std::int64_t> unscored;             ///< clients whose predictions fail
-  std::vector<double> ks;                ///< [C] Kolmogorov-Smirnov distances, NaN without increments or events
-  std::vector<std::int64_t> increments;  ///< [C] of how many rescaled increments each
+  std::vector<evaluation::Score> scores;  ///< [C] sums, on every rank; 0 where the predictions fail
+  std::vector<std::int64_t> unscored;     ///< clients whose predictions fail
+  std::vector<Calibration> calibration;   ///< [C]
   /// Rescaled increments x of the test events of all clients that are not hostile, as counts of u = 1 - exp(-x) in
   /// equal bins of [0, 1]: uniform under the truth. Only counts leave the ranks.
   std::vector<std::int64_t> uniforms;

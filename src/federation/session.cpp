@@ -36,7 +36,11 @@ double most_loaded(const mpi::Placement& placement, const std::vector<double>& c
 }  // namespace
 
 Session::Session(const config::Config& config, mpi::Communicator& world, const std::optional<data::InputScale>& trained)
-    : config_(config), world_(world), hostile_(hostile_clients(config)), placement_(std::vector<double>(1, 0.0), 1) {
+    : config_(config),
+      world_(world),
+      hostile_(hostile_clients(config)),
+      placement_(std::vector<double>(1, 0.0), 1),
+      strategy_(make_strategy(config.federation)) {
   share_devices(world);
   // 1. Who holds what: the same on every rank.
   mpi::together(world, [&] { plan_ = data::make_plan(config.data, config.model.window, seed()); });
@@ -110,7 +114,7 @@ void Session::check_device_room() const {
   });
 }
 
-std::vector<double> Session::share(const std::vector<double>& mine, std::size_t each, const char* kind) {
+std::vector<double> Session::share(const std::vector<double>& mine, std::size_t each, std::string_view kind) {
   std::vector<std::uint64_t> bits(static_cast<std::size_t>(clients()) * each, 0);
   for (std::size_t k = 0; k < owned_.size(); ++k)
     for (std::size_t j = 0; j < each; ++j)
@@ -133,7 +137,7 @@ data::GapScale Session::gap_scale(const std::vector<data::ClientData>& clients) 
   return data::gap_scale({exact_total(count, "extents"), exact_total(sum, "extents"), exact_total(squares, "extents")});
 }
 
-double Session::exact_total(const std::vector<double>& values, const char* kind) {
+double Session::exact_total(const std::vector<double>& values, std::string_view kind) {
   mpi::ExactSums sums(1, mpi::FixedPoint::two_words(), static_cast<std::uint64_t>(clients()) + 1);
   mpi::together(world_, [&] {
     for (const double value : values) sums.add(0, value);

@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "config/options.hpp"
@@ -13,6 +17,7 @@
 #include "data/input_scale.hpp"
 #include "data/realisation.hpp"
 #include "evaluation/score.hpp"
+#include "federation/strategies/strategy.hpp"
 #include "model/client.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/placement.hpp"
@@ -49,6 +54,7 @@ class Session {
   const std::vector<std::int64_t>& hostile() const { return hostile_; }  ///< ascending (federation/attack.hpp)
   bool hostile(std::int64_t client) const { return std::binary_search(hostile_.begin(), hostile_.end(), client); }
   const mpi::Placement& placement() const { return placement_; }
+  const Strategy& strategy() const { return *strategy_; }  ///< of federation.mode
   const model::WeightPosterior& initial_prior() const { return initial_prior_; }
   evaluation::Protocol protocol() const { return config_.data.protocol; }
   /// P.
@@ -60,10 +66,23 @@ class Session {
 
   /// Collective. values[c * each + k] of all clients on every rank, from the owners' values (ascending clients). Bits
   /// are kept: every entry has one owner, so the sum of bit patterns is a copy.
-  std::vector<double> share(const std::vector<double>& mine, std::size_t each, const char* kind);
+  std::vector<double> share(const std::vector<double>& mine, std::size_t each, std::string_view kind);
+
+  /// The same of records that are doubles only, one a client.
+  template <class Record>
+  std::vector<Record> share(const std::vector<Record>& mine, std::string_view kind) {
+    static_assert(std::is_trivially_copyable_v<Record> && sizeof(Record) % sizeof(double) == 0);
+    constexpr std::size_t each = sizeof(Record) / sizeof(double);
+    std::vector<double> numbers(each * mine.size());
+    if (!mine.empty()) std::memcpy(numbers.data(), mine.data(), sizeof(Record) * mine.size());
+    numbers = share(numbers, each, kind);
+    std::vector<Record> all(numbers.size() / each);
+    std::memcpy(all.data(), numbers.data(), sizeof(Record) * all.size());
+    return all;
+  }
 
   /// Collective. Exact sum over the ranks of sums that each holds of its own clients' values.
-  double exact_total(const std::vector<double>& values, const char* kind);
+  double exact_total(const std::vector<double>& values, std::string_view kind);
 
  private:
   /// Collective. Reads the data of the clients that this rank owns and makes their models.
@@ -84,6 +103,7 @@ class Session {
   std::map<std::int64_t, std::size_t> index_;
   model::WeightPosterior initial_prior_;
   data::LeftOut left_out_;
+  std::unique_ptr<const Strategy> strategy_;
 };
 
 }  // namespace fedpp::federation

@@ -19,7 +19,7 @@ namespace {
 evaluation::Score total_of(const Session& session, const TestResult& result) {
   evaluation::Score total;
   for (std::int64_t c = 0; c < session.clients(); ++c)
-    if (!session.hostile(c)) total += {result.headline[c], result.plug_in[c], result.events[c]};
+    if (!session.hostile(c)) total += result.scores[c];
   return total;
 }
 
@@ -65,8 +65,10 @@ void tell_what_is_not_scored(Scores& scores, const Session& session, const TestR
 /// client.
 nlohmann::json calibration_of(const TestResult& result) {
   nlohmann::json clients = nlohmann::json::array();
-  for (std::size_t c = 0; c < result.ks.size(); ++c)
-    clients.push_back({{"client", c}, {"ks", result.ks[c]}, {"increments", result.increments[c]}});
+  for (std::size_t c = 0; c < result.calibration.size(); ++c)
+    clients.push_back({{"client", c},
+                       {"ks", result.calibration[c].ks},
+                       {"increments", static_cast<std::int64_t>(result.calibration[c].increments)}});
   std::int64_t increments = 0, below = 0;
   for (const auto count : result.uniforms) increments += count;
   double ks = increments > 0 ? 0 : std::nan("");

@@ -35,10 +35,9 @@ std::vector<int> event_types(const std::vector<data::Realisation>& realisations)
 }
 
 std::vector<double> alignment_strengths(const std::vector<ClientPoints>& training, const Priors& received,
-                                        const config::Model& model, const config::Training& options,
-                                        std::uint64_t seed) {
+                                        double jitter, const config::Training& options, std::uint64_t seed) {
   PredictionOptions prediction_options;
-  prediction_options.model = model;
+  prediction_options.jitter = jitter;
   prediction_options.samples = static_cast<int>(options.samples);
   prediction_options.seed = seed;
   const FrozenPrediction prediction(training, prediction_options);

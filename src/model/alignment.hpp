@@ -19,8 +19,7 @@ std::vector<int> event_types(const std::vector<data::Realisation>& realisations)
 /// epochs start from and under those received, both with the client's q(v), m and nu. 0 for a client without events,
 /// and where the likelihood cannot be computed. One batch, without gradient.
 std::vector<double> alignment_strengths(const std::vector<ClientPoints>& training, const Priors& received,
-                                        const config::Model& model, const config::Training& options,
-                                        std::uint64_t seed);
+                                        double jitter, const config::Training& options, std::uint64_t seed);
 
 /// For the epochs of a block that holds these clients' points; strengths as above.
 gpu::Alignment make_alignment(const ClientBatch& block, const std::vector<ClientPoints>& training,

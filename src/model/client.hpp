@@ -9,13 +9,9 @@
 #include "config/options.hpp"
 #include "data/client_data.hpp"
 #include "model/inputs.hpp"
+#include "model/weight_posterior.hpp"
 
 namespace fedpp::model {
-
-/// Diagonal Gaussian over the weights of the kernel, [P] each.
-struct WeightPosterior {
-  std::vector<double> mean, sd;
-};
 
 /// What a checkpoint keeps of a client.
 struct ClientState {

@@ -69,6 +69,49 @@ struct Seen {
   std::vector<int> first_slot_;
 };
 
+/// A batch's points as its arrays hold them, client by client.
+struct HostBatch {
+  std::vector<gpu::ClientExtent> clients;
+  std::vector<gpu::RealisationExtent> realisations;
+  Seen seen;
+  std::vector<double> multiplicity, node_weight;  ///< [columns]
+  std::vector<double> least_events;               ///< [clients]
+  std::vector<std::int64_t> ids;                  ///< [clients]
+
+  HostBatch(const std::vector<ClientPoints>& all, const BatchOptions& options) {
+    for (const auto& [client, points] : all) {
+      assert(points->size() == client->inducing.size());
+      const int k = static_cast<int>(clients.size());
+      clients.push_back({options.samples, client->embedding.encoder, options.precision});
+      for (std::size_t i = 0; i < points->size(); ++i) {
+        realisations.push_back(extent(k, *client, (*points)[i], i));
+        add(*client, (*points)[i], client->inducing[i], options.spread);
+      }
+      least_events.push_back(client->least_events);
+      ids.push_back(client->id);
+    }
+  }
+
+ private:
+  void add(const Client& client, const data::Realisation& r, const InducingPoints& z, bool spread) {
+    const Inputs& inputs = client.embedding.inputs;
+    const bool history = client.embedding.reads_history();
+    assert(!history || !r.streams.empty());
+    seen.add_streams(inputs, r);
+    for (const int j : column_order(realisations.back().columns, spread)) {
+      const bool event = j < static_cast<int>(r.events.size());
+      const std::size_t q = j - r.events.size();
+      const auto* position = !history ? nullptr : (event ? &r.event_history[j] : &r.node_history[q]);
+      seen.add_point(inputs, r, event ? r.events[j] : r.nodes[q], position, seen.input, seen.slot);
+      multiplicity.push_back(event ? r.multiplicities[j] : 0);
+      node_weight.push_back(event ? 0 : r.node_weights[q]);
+    }
+    for (std::size_t j = 0; j < z.times.size(); ++j)
+      seen.add_point(inputs, r, z.times[j], history ? &z.histories[j] : nullptr, seen.inducing_input,
+                     seen.inducing_slot);
+  }
+};
+
 }  // namespace
 
 std::vector<gpu::RealisationExtent> extents_of(const ClientPoints& points, int client) {
@@ -94,24 +137,24 @@ gpu::Precision precision_of(config::Precision precision) {
   return precision == config::Precision::kMixed ? gpu::Precision::kMixed : gpu::Precision::kDouble;
 }
 
-double array_bytes(std::span<const ClientPoints> clients, int samples, bool with_gradient, gpu::Precision precision) {
+double array_bytes(std::span<const ClientPoints> clients, const BatchOptions& options) {
   Index kept = 0, chunk = 0, largest = 0;
   double cut_by = 0;
   for (const ClientPoints& points : clients) {
-    const gpu::ClientExtent client{samples, points.client->embedding.encoder, precision};
+    const gpu::ClientExtent client{options.samples, points.client->embedding.encoder, options.precision};
     const auto extents = extents_of(points);
-    const auto types = static_cast<Index>(with_gradient ? event_types(*points.realisations).size() : 0);
+    const auto types = static_cast<Index>(options.with_gradient ? event_types(*points.realisations).size() : 0);
     Index streams = 0;
     for (const auto& e : extents) streams += static_cast<Index>(e.streams.size());
-    kept += gpu::client_doubles(client, streams, with_gradient);
+    kept += gpu::client_doubles(client, streams, options.with_gradient);
     for (std::size_t i = 0; i < extents.size(); ++i) {
       const auto& e = extents[i];
-      kept += gpu::field_doubles(client, e, with_gradient);
+      kept += gpu::field_doubles(client, e, options.with_gradient);
       if (types > 0)
         kept += gpu::alignment_doubles(client, e, types, static_cast<Index>((*points.realisations)[i].marks.size()));
-      if (!with_gradient) continue;
+      if (!options.with_gradient) continue;
       if (!gpu::chunk_takes_more(cut_by)) cut_by = 0, chunk = 0;
-      cut_by += gpu::chunk_bytes(samples, e.columns, e.inducing, client.encoder.dimension);
+      cut_by += gpu::chunk_bytes(options.samples, e.columns, e.inducing, client.encoder.dimension);
       chunk += gpu::chunk_doubles(client, e);
       largest = std::max(largest, chunk);
     }
@@ -120,74 +163,47 @@ double array_bytes(std::span<const ClientPoints> clients, int samples, bool with
 }
 
 ClientBatch::ClientBatch(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights,
-                         int samples, double jitter, bool with_gradient, bool spread, gpu::Precision precision)
-    : samples_(samples), spread_(spread) {
+                         const BatchOptions& options)
+    : options_(options) {
   assert(clients.size() == weights.size());
-  std::vector<gpu::ClientExtent> client_extents;
-  std::vector<gpu::RealisationExtent> realisation_extents;
-  std::vector<double> multiplicity, node_weight, least;
-  std::vector<std::int64_t> ids;
-  Seen seen;
-  Index first_vector = 0, first_weight = 0;
-  for (std::size_t k = 0; k < clients.size(); ++k) {
-    const Client& c = *clients[k].client;
-    const auto& realisations = *clients[k].realisations;
-    assert(realisations.size() == c.inducing.size());
-    client_extents.push_back({samples, c.embedding.encoder, precision});
-    realisation_begin_.push_back(static_cast<int>(realisation_extents.size()));
-    posterior_.push_back(first_weight);
-    first_weight += c.embedding.encoder.parameters();
-    for (std::size_t i = 0; i < realisations.size(); ++i) {
-      const auto& r = realisations[i];
-      realisation_extents.push_back(extent(static_cast<int>(k), c, r, i));
-      const int n = realisation_extents.back().columns;
-      column_.push_back(static_cast<Index>(multiplicity.size()));
-      columns_.push_back(n);
-      vector_.push_back(first_vector);
-      const auto& z = c.inducing[i];
-      first_vector += static_cast<Index>(z.times.size());
-      const Inputs& inputs = c.embedding.inputs;
-      const bool history = c.embedding.reads_history();
-      assert(!history || !r.streams.empty());
-      seen.add_streams(inputs, r);
-      for (const int j : column_order(n, spread)) {
-        const bool event = j < static_cast<int>(r.events.size());
-        const std::size_t q = j - r.events.size();
-        const auto* position = !history ? nullptr : (event ? &r.event_history[j] : &r.node_history[q]);
-        seen.add_point(inputs, r, event ? r.events[j] : r.nodes[q], position, seen.input, seen.slot);
-        multiplicity.push_back(event ? r.multiplicities[j] : 0);
-        node_weight.push_back(event ? 0 : r.node_weights[q]);
-      }
-      for (std::size_t j = 0; j < z.times.size(); ++j)
-        seen.add_point(inputs, r, z.times[j], history ? &z.histories[j] : nullptr, seen.inducing_input,
-                       seen.inducing_slot);
-    }
-    least.push_back(c.least_events);
-    ids.push_back(c.id);
+  const HostBatch host(clients, options);
+  index(host.clients, host.realisations);
+  batch_ = gpu::make_batch(host.clients, host.realisations);
+  chunks_ = gpu::chunks_of(batch_);
+  fields_ = gpu::make_fields(batch_, options.with_gradient, chunks_);
+  gpu::copy_to(fields_.input, host.seen.input);
+  gpu::copy_to(fields_.inducing_input, host.seen.inducing_input);
+  gpu::copy_to(fields_.token_input, host.seen.token_input);
+  gpu::copy_to(fields_.token_type, host.seen.token_type);
+  gpu::copy_to(fields_.slot, host.seen.slot);
+  gpu::copy_to(fields_.inducing_slot, host.seen.inducing_slot);
+  gpu::copy_to(fields_.multiplicity, host.multiplicity);
+  gpu::copy_to(fields_.node_weight, host.node_weight);
+  gpu::copy_to(fields_.least_events, host.least_events);
+  Kokkos::deep_copy(fields_.base_jitter, options.jitter);
+  gpu::copy_to(fields_.client_id, host.ids);
+  upload_states(clients, weights);
+  encoder_ = gpu::make_encoder_operator(batch_, fields_, options.with_gradient);
+}
+
+void ClientBatch::index(const std::vector<gpu::ClientExtent>& clients,
+                        const std::vector<gpu::RealisationExtent>& realisations) {
+  Index weight = 0, column = 0, vector = 0, square = 0;
+  for (const auto& c : clients) {
+    posterior_.push_back(weight);
+    weight += c.encoder.parameters();
   }
-  realisation_begin_.push_back(static_cast<int>(realisation_extents.size()));
-  Index square = 0;
-  for (const auto& r : realisation_extents) {
+  for (const auto& r : realisations) {
+    realisation_begin_.resize(r.client + 1, static_cast<int>(column_.size()));
+    column_.push_back(column);
+    columns_.push_back(r.columns);
+    vector_.push_back(vector);
     square_.push_back(square);
+    column += r.columns;
+    vector += r.inducing;
     square += static_cast<Index>(r.inducing) * r.inducing;
   }
-
-  batch_ = gpu::make_batch(client_extents, realisation_extents);
-  chunks_ = gpu::chunks_of(batch_);
-  fields_ = gpu::make_fields(batch_, with_gradient, chunks_);
-  gpu::copy_to(fields_.input, seen.input);
-  gpu::copy_to(fields_.inducing_input, seen.inducing_input);
-  gpu::copy_to(fields_.token_input, seen.token_input);
-  gpu::copy_to(fields_.token_type, seen.token_type);
-  gpu::copy_to(fields_.slot, seen.slot);
-  gpu::copy_to(fields_.inducing_slot, seen.inducing_slot);
-  gpu::copy_to(fields_.multiplicity, multiplicity);
-  gpu::copy_to(fields_.node_weight, node_weight);
-  gpu::copy_to(fields_.least_events, least);
-  Kokkos::deep_copy(fields_.base_jitter, jitter);
-  gpu::copy_to(fields_.client_id, ids);
-  upload_states(clients, weights);
-  encoder_ = gpu::make_encoder_operator(batch_, fields_, with_gradient);
+  realisation_begin_.resize(clients.size() + 1, static_cast<int>(column_.size()));
 }
 
 void ClientBatch::upload_states(const std::vector<ClientPoints>& clients,
@@ -212,7 +228,7 @@ void ClientBatch::restart(const std::vector<ClientPoints>& clients, const std::v
   upload_states(clients, weights);
 }
 
-std::vector<int> ClientBatch::points_at_columns(int i) const { return column_order(columns_[i], spread_); }
+std::vector<int> ClientBatch::points_at_columns(int i) const { return column_order(columns_[i], options_.spread); }
 
 std::vector<WeightPosterior> own_weights(const std::vector<ClientPoints>& points) {
   std::vector<WeightPosterior> weights;
@@ -250,6 +266,16 @@ void ClientBatch::take_latent(const LatentPosteriors& all, int k, ClientState& s
   state.offset = all.offset[k];
 }
 
+std::optional<FailedFactor> ClientBatch::failed_factor(int k, const std::vector<int>& info) const {
+  const int samples = options_.samples, begin = realisation_begin_[k];
+  for (int i = begin; i < realisation_begin_[k + 1]; ++i)
+    for (int sample = 0; sample < samples; ++sample) {
+      const std::size_t problem = static_cast<std::size_t>(i) * samples + sample;
+      if (info[problem] != 0) return FailedFactor{i - begin, sample, problem};
+    }
+  return std::nullopt;
+}
+
 std::vector<std::pair<int, int>> blocks_of(const std::vector<double>& bytes, double workspace_mb) {
   const double room = 1e6 * gpu::workspace_mb(workspace_mb);
   std::vector<std::pair<int, int>> blocks;
@@ -265,10 +291,10 @@ std::vector<std::pair<int, int>> blocks_of(const std::vector<double>& bytes, dou
   return blocks;
 }
 
-std::vector<std::pair<int, int>> blocks_of(const std::vector<ClientPoints>& clients, int samples, bool with_gradient,
-                                           double workspace_mb, gpu::Precision precision) {
+std::vector<std::pair<int, int>> blocks_of(const std::vector<ClientPoints>& clients, const BatchOptions& options,
+                                           double workspace_mb) {
   std::vector<double> bytes;
-  for (const auto& client : clients) bytes.push_back(array_bytes({&client, 1}, samples, with_gradient, precision));
+  for (const auto& client : clients) bytes.push_back(array_bytes({&client, 1}, options));
   return blocks_of(bytes, workspace_mb);
 }
 

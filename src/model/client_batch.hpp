@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,9 +31,19 @@ gpu::Cost epoch_cost(const Client& client, std::int64_t samples, gpu::Precision 
 /// Of training.precision.
 gpu::Precision precision_of(config::Precision precision);
 
+/// How a batch is made.
+struct BatchOptions {
+  int samples = 1;             ///< of the weights
+  double jitter = 0;           ///< that a factorisation of K(z,z) begins with, relative
+  bool with_gradient = false;  ///< with the arrays of the adjoint
+  bool spread = false;  ///< columns are dealt to the tiles like cards, so that a tile is an even subset (mini-batches)
+  gpu::Precision precision = gpu::Precision::kDouble;
+
+  bool operator==(const BatchOptions&) const = default;
+};
+
 /// Bytes of the arrays of a batch of these clients, an upper bound.
-double array_bytes(std::span<const ClientPoints> clients, int samples, bool with_gradient,
-                   gpu::Precision precision = gpu::Precision::kDouble);
+double array_bytes(std::span<const ClientPoints> clients, const BatchOptions& options);
 
 /// The clients' own posteriors of the weights.
 std::vector<WeightPosterior> own_weights(const std::vector<ClientPoints>& points);
@@ -42,13 +53,18 @@ struct LatentPosteriors {
   std::vector<double> v_mean, v_factor, rate, offset;
 };
 
+/// A K(z,z) that has no Cholesky factor even with the most jitter.
+struct FailedFactor {
+  int realisation = 0;  ///< of its client
+  int sample = 0;
+  std::size_t problem = 0;  ///< of the batch
+};
+
 class ClientBatch {
  public:
   /// Lays out and uploads points, inducing points, q(v), m, nu and the posterior of each client's weights.
-  /// `spread`: columns are dealt to the tiles like cards, so that a tile is an even subset of the points
-  /// (mini-batches).
-  ClientBatch(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights, int samples,
-              double jitter, bool with_gradient, bool spread, gpu::Precision precision = gpu::Precision::kDouble);
+  ClientBatch(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights,
+              const BatchOptions& options);
 
   const gpu::Batch& batch() const { return batch_; }
   const std::vector<gpu::Batch>& chunks() const { return chunks_; }
@@ -66,6 +82,10 @@ class ClientBatch {
   LatentPosteriors read_latent() const;
   void take_latent(const LatentPosteriors& all, int k, ClientState& state) const;
 
+  /// The first failure among client k's factorisations, by realisation and then sample. Of realisations that share a
+  /// factor only the first one says so. \param info gpu::Fields::info on the host
+  std::optional<FailedFactor> failed_factor(int k, const std::vector<int>& info) const;
+
   /// Offsets on the host: of client k's first weight, and of realisation i's first column and first problem.
   gpu::Index posterior_offset(int k) const { return posterior_[k]; }
   int realisation_begin(int k) const { return realisation_begin_[k]; }
@@ -73,13 +93,14 @@ class ClientBatch {
   int columns(int i) const { return columns_[i]; }
   /// Which of realisation i's points, events and then nodes, stands at each column.
   std::vector<int> points_at_columns(int i) const;
-  int samples() const { return samples_; }
+  int samples() const { return options_.samples; }
 
  private:
+  /// Fills the offsets below.
+  void index(const std::vector<gpu::ClientExtent>& clients, const std::vector<gpu::RealisationExtent>& realisations);
   void upload_states(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights) const;
 
-  int samples_;
-  bool spread_;
+  BatchOptions options_;
   gpu::Batch batch_;
   std::vector<gpu::Batch> chunks_;
   gpu::Fields fields_;
@@ -94,7 +115,7 @@ std::vector<std::pair<int, int>> blocks_of(const std::vector<double>& bytes, dou
 
 /// Consecutive blocks [begin, end) of clients whose fields stay below the budget (gpu::workspace_mb); a single
 /// client is always a block.
-std::vector<std::pair<int, int>> blocks_of(const std::vector<ClientPoints>& clients, int samples, bool with_gradient,
-                                           double workspace_mb, gpu::Precision precision = gpu::Precision::kDouble);
+std::vector<std::pair<int, int>> blocks_of(const std::vector<ClientPoints>& clients, const BatchOptions& options,
+                                           double workspace_mb);
 
 }  // namespace fedpp::model

@@ -31,8 +31,9 @@ int most_inducing(const gpu::Encoder& encoder, const config::Training& training,
 
 }  // namespace
 
-gpu::ScratchWanted scratch_of(const ClientPoints& points, int samples, bool with_gradient, gpu::Precision precision) {
-  return gpu::scratch_wanted({samples, points.client->embedding.encoder, precision}, extents_of(points), with_gradient);
+gpu::ScratchWanted scratch_of(const ClientPoints& points, const BatchOptions& options) {
+  return gpu::scratch_wanted({options.samples, points.client->embedding.encoder, options.precision}, extents_of(points),
+                             options.with_gradient);
 }
 
 void check_device_room(const gpu::Encoder& encoder, const config::Config& config) {

@@ -8,8 +8,7 @@
 namespace fedpp::model {
 
 /// Scratch of the launches on a client's points.
-gpu::ScratchWanted scratch_of(const ClientPoints& points, int samples, bool with_gradient,
-                              gpu::Precision precision = gpu::Precision::kDouble);
+gpu::ScratchWanted scratch_of(const ClientPoints& points, const BatchOptions& options);
 
 /// Throws UserError where a team of a local update wants more scratch than one of this rank's device can have: too many
 /// inducing points, or too wide an encoder. Hosts have no such limit.

@@ -14,10 +14,10 @@ std::vector<std::vector<double>> embeddings_at(const Embedding& embedding,
   const std::size_t size = points.nodes.size() * static_cast<std::size_t>(embedding.encoder.dimension);
   const gpu::Exec exec;
   std::vector<std::vector<double>> result;
-  for (const auto& [first, last] : blocks_of(alike, 1, false, workspace_mb)) {
+  for (const auto& [first, last] : blocks_of(alike, BatchOptions{}, workspace_mb)) {
     std::vector<WeightPosterior> fixed;
     for (int k = first; k < last; ++k) fixed.push_back({*weights[k], std::vector<double>(weights[k]->size(), 0.0)});
-    const ClientBatch batch({alike.begin() + first, alike.begin() + last}, fixed, 1, 0, false, false);
+    const ClientBatch batch({alike.begin() + first, alike.begin() + last}, fixed, BatchOptions{});
     Kokkos::deep_copy(exec, batch.fields().weights, batch.fields().mean);
     gpu::embed(exec, batch.batch(), batch.fields(), batch.encoder());
     exec.fence();

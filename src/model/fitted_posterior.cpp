@@ -6,7 +6,7 @@ namespace fedpp::model {
 
 PointsRead read_points(const LatentPosterior::Fitted& fitted, const std::vector<ClientPoints>& points) {
   const auto& options = fitted.options;
-  PointsRead read{ClientBatch(points, fitted.weights, options.samples, options.model.jitter, false, false), {}};
+  PointsRead read{ClientBatch(points, fitted.weights, {.samples = options.samples, .jitter = options.jitter}), {}};
   const auto& b = read.batch.batch();
   auto& f = read.fields = read.batch.fields();
   const auto& trained = fitted.trained->fields();

@@ -1,6 +1,5 @@
 #include "model/frozen_prediction.hpp"
 
-#include <algorithm>
 #include <limits>
 
 #include "gpu/expectation.hpp"
@@ -13,7 +12,7 @@ namespace fedpp::model {
 FrozenPrediction::FrozenPrediction(const std::vector<ClientPoints>& points, const PredictionOptions& options)
     : points_(points),
       options_(options),
-      batch_(points, own_weights(points), options.samples, options.model.jitter, false, false) {}
+      batch_(points, own_weights(points), {.samples = options.samples, .jitter = options.jitter}) {}
 
 std::vector<std::vector<RealisationPrediction>> FrozenPrediction::under(
     const std::vector<WeightPosterior>& weights) const {
@@ -35,9 +34,7 @@ std::vector<std::vector<RealisationPrediction>> FrozenPrediction::under(
   for (std::size_t k = 0; k < points_.size(); ++k) {
     const int begin = batch_.realisation_begin(static_cast<int>(k));
     const int end = batch_.realisation_begin(static_cast<int>(k) + 1);
-    // Of a set only the first realisation's factor says that it failed.
-    const auto problem = [&](int i) { return info.begin() + static_cast<std::ptrdiff_t>(i) * options_.samples; };
-    const bool failed = std::any_of(problem(begin), problem(end), [](int code) { return code != 0; });
+    const bool failed = batch_.failed_factor(static_cast<int>(k), info).has_value();
     for (int i = begin; i < end; ++i) {
       const auto of_realisation = [&](const std::vector<double>& values) {
         const auto first = values.begin() + batch_.column_offset(i);

@@ -3,8 +3,8 @@
 namespace fedpp::model {
 
 const ClientBatch& KeptBlock::of(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights,
-                                 int samples, double jitter, bool spread, gpu::Precision precision) {
-  Made asked{{}, {}, samples, jitter, spread, precision};
+                                 const BatchOptions& options) {
+  Made asked{{}, {}, options};
   for (const auto& c : clients) {
     asked.clients.push_back(c.client);
     asked.realisations.push_back(c.realisations->size());
@@ -14,7 +14,7 @@ const ClientBatch& KeptBlock::of(const std::vector<ClientPoints>& clients, const
     return *block_;
   }
   drop();  // the arrays are free before the new ones are made
-  ClientBatch block(clients, weights, samples, jitter, /*with_gradient=*/true, spread, precision);
+  ClientBatch block(clients, weights, options);
   adam_ = gpu::make_adam_state(block.batch());
   made_ = std::move(asked);
   return block_.emplace(std::move(block));

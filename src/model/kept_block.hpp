@@ -12,11 +12,11 @@ namespace fedpp::model {
 /// a round of the same clients takes no memory.
 class KeptBlock {
  public:
-  /// The block of these clients for a local update, their states and `weights` uploaded: the last one where the clients
-  /// and the other arguments are the same. The clients' objects must live, and their training points not change, as
+  /// The block of these clients, their states and `weights` uploaded: the last one where the clients and the options
+  /// are the same. The clients' objects must live, and their training points not change, as
   /// long as this.
   const ClientBatch& of(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights,
-                        int samples, double jitter, bool spread, gpu::Precision precision);
+                        const BatchOptions& options);
   /// That block's optimiser, with whatever was in its arrays.
   const gpu::AdamState& adam() const { return adam_; }
   /// Frees the arrays.
@@ -26,10 +26,7 @@ class KeptBlock {
   struct Made {
     std::vector<const Client*> clients;
     std::vector<std::size_t> realisations;
-    int samples;
-    double jitter;
-    bool spread;
-    gpu::Precision precision;
+    BatchOptions options;
     bool operator==(const Made&) const = default;
   };
   Made made_;

@@ -7,8 +7,8 @@
 #include "gpu/averages.hpp"
 #include "gpu/kernels.hpp"
 #include "model/draw_keys.hpp"
+#include "model/e_steps.hpp"
 #include "model/fitted_posterior.hpp"
-#include "model/local_update.hpp"
 #include "model/projection.hpp"
 
 namespace fedpp::model {
@@ -42,18 +42,14 @@ std::optional<LevelUncertainty> fit_latent_posterior(const gpu::Exec& exec, cons
 }
 
 void require_factorisations(const LatentPosterior::Fitted& fitted) {
-  const auto& trained = *fitted.trained;
-  const int samples = fitted.options.samples;
   std::vector<int> info;
-  gpu::to_host(trained.fields().info, info);
+  gpu::to_host(fitted.trained->fields().info, info);
   for (int k = 0; k < static_cast<int>(fitted.clients.size()); ++k)
-    for (int i = trained.realisation_begin(k); i < trained.realisation_begin(k + 1); ++i)
-      for (int sample = 0; sample < samples; ++sample)
-        if (info[static_cast<std::size_t>(i) * samples + sample] != 0)
-          throw PredictionError(fmt::format(
-              "client {}, realisation {}, sample {}: the Cholesky factorisation of K(z,z) fails at prediction even "
-              "with a relative jitter of {:g}",
-              fitted.clients[k]->id, i - trained.realisation_begin(k), sample, gpu::kJitterLimit));
+    if (const auto failed = fitted.trained->failed_factor(k, info))
+      throw PredictionError(fmt::format(
+          "client {}, realisation {}, sample {}: the Cholesky factorisation of K(z,z) fails at prediction even "
+          "with a relative jitter of {:g}",
+          fitted.clients[k]->id, failed->realisation, failed->sample, gpu::kJitterLimit));
 }
 
 }  // namespace
@@ -76,10 +72,10 @@ LatentPosterior::LatentPosterior(std::vector<const Client*> clients, const Prior
   std::vector<ClientPoints> training;
   for (const Client* client : fitted.clients) {
     training.push_back({client, &client->training});
-    fitted.weights.push_back(client->state.started ? client->state.weights : priors.of(client->id));
+    fitted.weights.push_back(weights_of(*client, priors));
   }
-  const auto& trained =
-      fitted.trained.emplace(training, fitted.weights, options.samples, options.model.jitter, false, false);
+  const auto& trained = fitted.trained.emplace(training, fitted.weights,
+                                               BatchOptions{.samples = options.samples, .jitter = options.jitter});
   const auto& f = trained.fields();
   read_training_points(fitted.exec, trained, options.seed);
   fitted.level = fit_latent_posterior(fitted.exec, trained, static_cast<int>(fitted.clients.size()), options, averaged);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/error.hpp"
+#include "config/options.hpp"
 #include "model/priors.hpp"
 
 namespace fedpp::model {
@@ -27,7 +28,7 @@ struct PredictionError : UserError {
 };
 
 struct PredictionOptions {
-  config::Model model;
+  double jitter = config::Model{}.jitter;
   int samples = 8;   ///< of the weights
   int e_steps = 20;  ///< E-steps before the prediction
   double workspace_mb = 0;

@@ -6,14 +6,14 @@
 #include <optional>
 
 #include "config/error.hpp"
-#include "gpu/averages.hpp"
 #include "model/alignment.hpp"
 #include "model/client_batch.hpp"
 #include "model/draw_keys.hpp"
+#include "model/e_steps.hpp"
 #include "model/mixing.hpp"
 #include "model/model_mixture.hpp"
+#include "model/optimiser_states.hpp"
 #include "model/projection.hpp"
-#include "model/updated_states.hpp"
 
 namespace fedpp::model {
 
@@ -34,65 +34,14 @@ gpu::Divergence prior_term(config::Divergence barycentre) {
   return gpu::Divergence::kKl;
 }
 
-const gpu::Batch& batch_of(const gpu::Batch& batch) { return batch; }
-const gpu::Batch& batch_of(const gpu::Averages& averages) { return averages.batch; }
-
-/// Of an E-step what belongs to the realisations: q(v), 1.3. Moments and augmentation must be current. Source: a batch,
-/// with V for every sample of the weights, or averages.
-template <class Source>
-void update_latent(const gpu::Exec& exec, const Source& source, const gpu::Fields& fields) {
-  const gpu::Region region("fedpp::update_latent");
-  gpu::update_variational(exec, source, fields);
-  gpu::moments(exec, source, fields);
-  gpu::augment(exec, batch_of(source), fields);
-}
-
-/// And to the clients: m, 1.3, nu, 1.3.
-void update_intensity(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields,
-                      double offset_precision, bool with_bound) {
-  const gpu::Region region("fedpp::update_intensity");
-  gpu::update_rate(exec, batch, fields);
-  gpu::augment(exec, batch, fields);
-  gpu::update_offset(exec, batch, fields, offset_precision, /*only_with_events=*/offset_precision == 0);
-  gpu::augment(exec, batch, fields, with_bound);
-}
-
-template <class Source>
-void e_steps_on(const gpu::Exec& exec, const Source& source, const gpu::Fields& fields, int count,
-                double offset_precision) {
-  const gpu::Batch& batch = batch_of(source);
-  gpu::augment(exec, batch, fields);
-  for (int step = 0; step < count; ++step) {  // each leaves moments and augmentation as the next one wants them
-    update_latent(exec, source, fields);
-    update_intensity(exec, batch, fields, offset_precision, /*with_bound=*/step + 1 == count);
-  }
-}
-
 }  // namespace
 
 LocalOptions local_options(const config::Config& config) {
-  return {.model = config.model,
+  return {.jitter = config.model.jitter,
           .training = config.training,
           .divergence = prior_term(config.aggregation.divergence),
           .overwrite = config.federation.client_start == config::ClientStart::kOverwrite,
           .workspace_mb = config.backend.workspace_mb};
-}
-
-void e_steps(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, int count,
-             double offset_precision) {
-  if (count > 0) e_steps_on(exec, batch, fields, count, offset_precision);
-}
-
-void averaged_e_steps(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, int count,
-                      double offset_precision) {
-  if (count == 0) return;
-  const auto averages = [&] {
-    const gpu::Region region("fedpp::average");
-    return gpu::average(exec, batch, fields);
-  }();
-  gpu::moments(exec, averages, fields);
-  e_steps_on(exec, averages, fields, count, offset_precision);
-  exec.fence();  // averages end
 }
 
 void local_epoch(const gpu::Exec& exec, const ClientBatch& block, const gpu::AdamState& adam,
@@ -137,41 +86,6 @@ void local_epoch(const gpu::Exec& exec, const ClientBatch& block, const gpu::Ada
 
 namespace {
 
-/// The clients' Adam state, and the priors that they are drawn to, onto the device.
-void upload(const std::vector<Client*>& clients, const Priors& priors, const config::Training& training,
-            const gpu::AdamState& device) {
-  std::vector<double> prior_mean, prior_sd, centre, rate, raw, m1, m2, r1, r2;
-  std::vector<std::int64_t> steps;
-  const auto append = [](std::vector<double>& all, const std::vector<double>& part) {
-    all.insert(all.end(), part.begin(), part.end());
-  };
-  for (const Client* c : clients) {
-    const int p = c->embedding.encoder.parameters();
-    append(prior_mean, priors.of(c->id).mean);
-    append(prior_sd, priors.of(c->id).sd);
-    if (priors.proximal > 0) append(centre, priors.centres.at(c->id));
-    append(rate, std::vector<double>(p - 2, training.learning_rate));
-    append(rate, std::vector<double>(
-                     2, training.learning_rate_kernel > 0 ? training.learning_rate_kernel : training.learning_rate));
-    append(raw, c->state.raw);
-    append(m1, c->state.first_mean);
-    append(m2, c->state.second_mean);
-    append(r1, c->state.first_raw);
-    append(r2, c->state.second_raw);
-    steps.push_back(c->state.steps);
-  }
-  gpu::copy_to(device.prior_mean, prior_mean);
-  gpu::copy_to(device.prior_sd, prior_sd);
-  if (priors.proximal > 0) gpu::copy_to(device.centre, centre);
-  gpu::copy_to(device.learning_rate, rate);
-  gpu::copy_to(device.raw, raw);
-  gpu::copy_to(device.first_mean, m1);
-  gpu::copy_to(device.second_mean, m2);
-  gpu::copy_to(device.first_raw, r1);
-  gpu::copy_to(device.second_raw, r2);
-  gpu::copy_to(device.steps, steps);
-}
-
 /// Starts a participant's posterior at the prior: at its first participation, or in every round ("overwrite"). Returns
 /// the state before, where that has changed it.
 std::optional<ClientState> begin(Client& client, const WeightPosterior& prior, const LocalOptions& options) {
@@ -194,12 +108,13 @@ int mini_batches(const Client& client, const config::Training& training) {
   return static_cast<int>(steps);
 }
 
+bool can_keep(std::size_t blocks, const config::Training& training) { return blocks <= 1 && training.alignment == 0; }
+
 std::vector<LocalReport> local_update(const std::vector<Client*>& participants, const Priors& priors,
                                       const LocalOptions& options, std::uint64_t seed, std::int64_t round,
-                                      const ModelMixture* mixture, KeptBlock* kept) {
+                                      const LocalAids& aids) {
   const gpu::Region region("fedpp::local_update");
   const gpu::Exec exec;
-  const int samples = static_cast<int>(options.training.samples);
   std::vector<LocalReport> reports(participants.size());
   std::vector<ClientPoints> points;
   for (Client* c : participants) points.push_back({c, &c->training});
@@ -214,11 +129,16 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
                                 options.divergence,
                                 sd_map_of(options.training.sd_map)};
 
-  const auto precision = precision_of(options.training.precision);
-  const auto blocks = blocks_of(points, samples, true, options.workspace_mb, precision);
+  const BatchOptions batch_options{.samples = static_cast<int>(options.training.samples),
+                                   .jitter = options.jitter,
+                                   .with_gradient = true,
+                                   .spread = options.training.batch_points < 1,
+                                   .precision = precision_of(options.training.precision)};
+  const auto blocks = blocks_of(points, batch_options, options.workspace_mb);
   const bool aligned = options.training.alignment > 0;
   KeptBlock of_this_round;
-  if (kept == nullptr || blocks.size() > 1 || aligned) {
+  KeptBlock* kept = aids.kept;
+  if (kept == nullptr || !can_keep(blocks.size(), options.training)) {
     if (kept != nullptr) kept->drop();
     kept = &of_this_round;
   }
@@ -236,16 +156,15 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
     std::vector<double> strengths;
     if (aligned) {
       kept->drop();  // these take arrays of their own for a while
-      strengths = alignment_strengths(training, priors, options.model, options.training, seed);
+      strengths = alignment_strengths(training, priors, options.jitter, options.training, seed);
     }
-    const ClientBatch& block = kept->of(training, weights, samples, options.model.jitter,
-                                        /*spread=*/options.training.batch_points < 1, precision);
+    const ClientBatch& block = kept->of(training, weights, batch_options);
     std::optional<gpu::Alignment> alignment;
     if (aligned) alignment = make_alignment(block, training, priors, strengths);
     const gpu::AdamState& adam = kept->adam();
-    upload(clients, priors, options.training, adam);
+    upload_optimiser(clients, priors, options.training, adam);
     std::optional<DeviceMixture> mixed;
-    if (mixture) mixed.emplace(exec, block, clients, *mixture);
+    if (aids.mixture) mixed.emplace(exec, block, clients, *aids.mixture);
     for (std::int64_t epoch = 0; epoch < options.training.epochs; ++epoch)
       local_epoch(exec, block, adam, adam_options, options,
                   {seed, static_cast<std::uint32_t>(round), static_cast<std::uint32_t>(epoch), 0}, steps,
@@ -271,15 +190,13 @@ void fit_latent(const std::vector<Client*>& clients, const Priors& priors, const
                 std::uint64_t seed) {
   const gpu::Region region("fedpp::fit_latent");
   const gpu::Exec exec;
-  const int samples = static_cast<int>(options.training.samples);
+  const BatchOptions batch_options{.samples = static_cast<int>(options.training.samples), .jitter = options.jitter};
   std::vector<ClientPoints> points;
   for (Client* c : clients) points.push_back({c, &c->training});
-  for (const auto& [first, last] : blocks_of(points, samples, false, options.workspace_mb)) {
+  for (const auto& [first, last] : blocks_of(points, batch_options, options.workspace_mb)) {
     std::vector<WeightPosterior> weights;
-    for (int k = first; k < last; ++k)
-      weights.push_back(clients[k]->state.started ? clients[k]->state.weights : priors.of(clients[k]->id));
-    const ClientBatch block({points.begin() + first, points.begin() + last}, weights, samples, options.model.jitter,
-                            false, false);
+    for (int k = first; k < last; ++k) weights.push_back(weights_of(*clients[k], priors));
+    const ClientBatch block({points.begin() + first, points.begin() + last}, weights, batch_options);
     const auto& b = block.batch();
     const auto& f = block.fields();
     gpu::draw_weights(exec, b, f, {seed, kFitRound, 0, 0});
@@ -289,11 +206,8 @@ void fit_latent(const std::vector<Client*>& clients, const Priors& priors, const
     std::vector<int> info;
     gpu::to_host(f.info, info);
     const LatentPosteriors latent = block.read_latent();
-    for (int k = first; k < last; ++k) {
-      const auto problem = [&](int client) { return info.begin() + block.realisation_begin(client - first) * samples; };
-      if (std::all_of(problem(k), problem(k + 1), [](int code) { return code == 0; }))
-        block.take_latent(latent, k - first, clients[k]->state);
-    }
+    for (int k = 0; k < last - first; ++k)
+      if (!block.failed_factor(k, info)) block.take_latent(latent, k, clients[first + k]->state);
   }
 }
 

@@ -1,9 +1,9 @@
 #include "model/loss_gradient.hpp"
 
-#include <algorithm>
 #include <limits>
 
 #include "gpu/kernels.hpp"
+#include "model/e_steps.hpp"
 #include "model/projection.hpp"
 
 namespace fedpp::model {
@@ -21,7 +21,7 @@ std::vector<ClientPoints> training_points(const std::vector<const Client*>& clie
 LossGradient::LossGradient(const std::vector<const Client*>& clients, const LocalOptions& options)
     : clients_(clients),
       batch_(training_points(clients), own_weights(training_points(clients)),
-             static_cast<int>(options.training.samples), options.model.jitter, true, false),
+             {.samples = static_cast<int>(options.training.samples), .jitter = options.jitter, .with_gradient = true}),
       by_mean_("by_mean", batch_.batch().lengths.posterior),
       by_sd_("by_sd", batch_.batch().lengths.posterior) {}
 
@@ -48,11 +48,7 @@ std::vector<Loss> LossGradient::at(const std::vector<WeightPosterior>& weights, 
   gpu::to_host(f.info, info);
   std::vector<Loss> losses(clients_.size());
   for (int k = 0; k < static_cast<int>(clients_.size()); ++k) {
-    const auto problem = [&](int client) {
-      return info.begin() + static_cast<std::ptrdiff_t>(batch_.realisation_begin(client)) * batch_.samples();
-    };
-    const bool failed = std::any_of(problem(k), problem(k + 1), [](int code) { return code != 0; });
-    losses[k].value = failed ? std::numeric_limits<double>::quiet_NaN() : -elbo[k];
+    losses[k].value = batch_.failed_factor(k, info) ? std::numeric_limits<double>::quiet_NaN() : -elbo[k];
     const auto from = batch_.posterior_offset(k);
     for (auto j = from; j < from + static_cast<gpu::Index>(weights[k].mean.size()); ++j) {
       losses[k].by_mean.push_back(-by_mean[j]);

@@ -102,7 +102,7 @@ double sliced_bytes(const ClientPoints& points, const PredictionOptions& options
     all += bytes;
     largest = std::max(largest, bytes * std::min(1.0, at_a_time / columns));  // of a part
   }
-  return array_bytes({&points, 1}, options.samples, /*with_gradient=*/false) - all +
+  return array_bytes({&points, 1}, {.samples = options.samples}) - all +
          std::min(all, std::max(largest, slice_bytes(options)));
 }
 

@@ -28,7 +28,7 @@ double prediction_bytes(const PredictionRequest& request, const PredictionOption
   if (on_averages(*request.client, options))
     averages = static_cast<double>(average_doubles(*request.client) * sizeof(double));
   const ClientPoints training{request.client, &request.client->training};
-  const double trained = array_bytes({&training, 1}, options.samples, /*with_gradient=*/false);
+  const double trained = array_bytes({&training, 1}, {.samples = options.samples});
   // On a host the averages are gone when the points come; a device may keep both (gpu::Reserve).
   return trained + (gpu::on_host() ? std::max(most, averages) : most + averages);
 }

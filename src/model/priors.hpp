@@ -26,4 +26,9 @@ struct Priors {
   }
 };
 
+/// The posterior of a client's weights: its own, or before its first round its prior.
+inline const WeightPosterior& weights_of(const Client& client, const Priors& priors) {
+  return client.state.started ? client.state.weights : priors.of(client.id);
+}
+
 }  // namespace fedpp::model

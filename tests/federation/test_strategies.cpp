@@ -60,7 +60,9 @@ Round train(Mode mode, double proximal, double rate, int rounds, const std::vect
       for (int c = 0; c < 4; ++c) work.sent.push_back(sent_by(c));
       work.event_shares = {0.1, 0.2, 0.3, 0.4};
     }
-    result.reports = strategy->train(participants, work, result.uploads);
+    auto outcome = strategy->train(participants, work);
+    result.uploads = std::move(outcome.uploads);
+    result.reports = std::move(outcome.reports);
   }
   return result;
 }
@@ -217,8 +219,8 @@ TEST(Strategies, fedala_steps_down_the_loss_at_the_start_and_stays_between_own_a
                          loss.by_sd[p] * (priors.common.sd[p] - state.weights.sd[p]));
   for (double& w : wanted) w = std::min(std::max(w, 0.0), 1.0);
   const auto begin = start(wanted);
-  Uploads uploads;
-  strategy_of(Mode::kFedala, 1, rate)->train({&client}, {priors, test::small_prior(), options, 5, 2}, uploads);
+  const auto uploads =
+      strategy_of(Mode::kFedala, 1, rate)->train({&client}, {priors, test::small_prior(), options, 5, 2}).uploads;
   for (std::size_t p = 0; p < wanted.size(); ++p) EXPECT_NEAR(state.mixing[p], wanted[p], 1e-12) << p;
   EXPECT_LT(distance(uploads.at(2), begin), 1e-9);  // where the epochs began
 }

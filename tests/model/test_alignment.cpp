@@ -17,6 +17,8 @@ using model::Client;
 using test::host;
 using Vector = std::vector<double>;
 
+const double kJitter = config::Model{}.jitter;
+
 std::vector<model::ClientPoints> points_of(const std::vector<Client>& clients) {
   std::vector<model::ClientPoints> points;
   for (const auto& c : clients) points.push_back({&c, &c.training});
@@ -344,7 +346,7 @@ TEST(AlignmentStrength, is_the_events_times_what_the_received_model_is_worth) {
   std::vector<model::WeightPosterior> own;
   for (const auto& c : clients) own.push_back(c.state.weights);
   const auto by_own = frozen.under(own), by_prior = frozen.under({prior, prior, prior});
-  const auto strengths = model::alignment_strengths(points, prior, {}, training, 8);
+  const auto strengths = model::alignment_strengths(points, prior, kJitter, training, 8);
   bool less = false;
   for (std::size_t k = 0; k < clients.size(); ++k) {
     double events = 0, loss_own = 0, loss_prior = 0;
@@ -362,17 +364,17 @@ TEST(AlignmentStrength, is_the_events_times_what_the_received_model_is_worth) {
     EXPECT_NEAR(strengths[k], 2 * events * alpha, 1e-9 * events);
     less = less || alpha < 0.999;
     // The same model on both sides: alpha = 1.
-    const auto same = model::alignment_strengths({points[k]}, clients[k].state.weights, {}, training, 8);
+    const auto same = model::alignment_strengths({points[k]}, clients[k].state.weights, kJitter, training, 8);
     EXPECT_EQ(same[0], 2 * events);
   }
   EXPECT_TRUE(less) << "training made no client better than the prior: the test tests little";
   // Without events, and where the received model cannot be evaluated: no pull.
   Client empty = model::make_client(4, clients[0].embedding, {}, 5, 1.0);
   empty.state.weights = prior;
-  EXPECT_EQ(model::alignment_strengths({{&empty, &empty.training}}, prior, {}, training, 8), Vector{0});
+  EXPECT_EQ(model::alignment_strengths({{&empty, &empty.training}}, prior, kJitter, training, 8), Vector{0});
   auto broken = prior;
   broken.mean[0] = std::nan("");
-  EXPECT_EQ(model::alignment_strengths({points[0]}, broken, {}, training, 8), Vector{0});
+  EXPECT_EQ(model::alignment_strengths({points[0]}, broken, kJitter, training, 8), Vector{0});
 }
 
 }  // namespace

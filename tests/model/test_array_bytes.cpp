@@ -56,13 +56,14 @@ void expect_bound_within_three_per_cent(const std::vector<model::Client>& client
         model::ClientBatch batch;
         gpu::AdamState adam;
       };
+      const model::BatchOptions options{
+          .samples = samples, .jitter = 1e-6, .with_gradient = with_gradient, .precision = precision};
       const double taken = bytes_of([&] {
-        auto block = std::make_unique<Block>(
-            Block{{points, {prior, prior}, samples, 1e-6, with_gradient, /*spread=*/false, precision}, {}});
+        auto block = std::make_unique<Block>(Block{{points, {prior, prior}, options}, {}});
         if (with_gradient) block->adam = gpu::make_adam_state(block->batch.batch());
         return block;
       });
-      const double bound = model::array_bytes(points, samples, with_gradient, precision);
+      const double bound = model::array_bytes(points, options);
       // A device's arrays begin at multiples of 256 bytes, which a bound that grows with the batch passes over.
       const double padding = gpu::kHostBackend ? 0 : 25e3;
       EXPECT_GE(bound + padding, taken);
@@ -84,8 +85,8 @@ TEST_P(ArrayBytes, bound_what_a_batch_in_mixed_precision_takes) {
 
 TEST(AverageBytes, bound_what_averages_take_by_three_per_cent) {
   const auto client = test::history_client(1, gpu::EncoderKind::kDeepKernel);
-  const model::ClientBatch block({{&client, &client.training}}, {model::initial_prior({}, client.embedding, 5)}, 8,
-                                 1e-6, false, false);
+  const model::ClientBatch block({{&client, &client.training}}, {model::initial_prior({}, client.embedding, 5)},
+                                 {.samples = 8, .jitter = 1e-6});
   const double taken = bytes_of([&] { return gpu::average(gpu::Exec(), block.batch(), block.fields()); });
   double bound = 0;
   for (const auto& extent : model::extents_of({&client, &client.training}))

@@ -18,7 +18,7 @@ std::vector<double> fields_after(bool averaged, gpu::EncoderKind kind) {
   std::vector<model::ClientPoints> points;
   for (const auto& client : clients) points.push_back({&client, &client.training});
   const auto prior = model::initial_prior({}, clients[0].embedding, 5);
-  const model::ClientBatch block(points, {prior, prior}, 5, 1e-6, false, false);
+  const model::ClientBatch block(points, {prior, prior}, {.samples = 5, .jitter = 1e-6});
   const auto& b = block.batch();
   const auto& f = block.fields();
   const gpu::Exec exec;

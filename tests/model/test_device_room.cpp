@@ -54,7 +54,8 @@ TEST_P(DeviceRoom, of_a_local_update_is_what_its_launches_ask_for) {
     const auto prior = model::initial_prior(config.model, client.embedding, 5);
     emulated_device::most_scratch();
     model::local_update({&client}, prior, model::local_options(config), 7, 0);
-    expect_said(model::scratch_of({&client, &client.training}, 2, true, model::precision_of(precision)));
+    expect_said(model::scratch_of({&client, &client.training},
+                                  {.samples = 2, .with_gradient = true, .precision = model::precision_of(precision)}));
   }
 }
 
@@ -68,7 +69,7 @@ TEST_P(DeviceRoom, of_a_prediction_is_what_its_launches_ask_for) {
     emulated_device::most_scratch();
     model::predict({{&client, {&client.training}}}, prior, options);
     const auto launched = emulated_device::most_scratch();
-    const auto said = model::scratch_of({&client, &client.training}, options.samples, false);
+    const auto said = model::scratch_of({&client, &client.training}, {.samples = options.samples});
     EXPECT_GE(said.team, static_cast<gpu::Index>(std::max(launched.bytes[0], launched.bytes[1])));
     EXPECT_GE(said.teams, static_cast<gpu::Index>(launched.teams));
     EXPECT_LE(static_cast<double>(said.team),

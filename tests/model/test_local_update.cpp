@@ -79,12 +79,12 @@ std::vector<double> rounds_of(const std::vector<std::vector<int>>& participants,
                               const LocalOptions& options, model::KeptBlock* kept) {
   std::vector<Client> clients;
   for (const std::int64_t id : {3, 6, 9}) clients.push_back(test::history_client(id, kind));
-  const auto prior = model::initial_prior(options.model, clients[0].embedding, 5);
+  const auto prior = model::initial_prior({}, clients[0].embedding, 5);
   std::vector<double> all;
   for (std::size_t round = 0; round < participants.size(); ++round) {
     std::vector<Client*> pointers;
     for (const int k : participants[round]) pointers.push_back(&clients[k]);
-    for (const auto& report : model::local_update(pointers, prior, options, 11, round, nullptr, kept)) {
+    for (const auto& report : model::local_update(pointers, prior, options, 11, round, {kept})) {
       EXPECT_FALSE(report.failure.has_value()) << report.failure.value_or("");
       all.insert(all.end(), {report.elbo, report.divergence, report.jitter});
     }
@@ -129,11 +129,11 @@ TEST(KeptBlock, starts_as_a_new_one) {
     pointers.push_back(&c);
     points.push_back({&c, &c.training});
   }
-  (void)model::local_update(pointers, prior, options, 11, 0, nullptr, &kept);
+  (void)model::local_update(pointers, prior, options, 11, 0, {&kept});
   for (const auto& c : clients) weights.push_back(c.state.weights);
-  const auto precision = gpu::Precision::kDouble;
-  const gpu::Fields& f = kept.of(points, weights, 2, options.model.jitter, true, precision).fields();
-  const model::ClientBatch fresh(points, weights, 2, options.model.jitter, true, true, precision);
+  const model::BatchOptions of_block{.samples = 2, .jitter = options.jitter, .with_gradient = true, .spread = true};
+  const gpu::Fields& f = kept.of(points, weights, of_block).fields();
+  const model::ClientBatch fresh(points, weights, of_block);
   const gpu::Fields& g = fresh.fields();
   const auto same = [](const char* what, const auto& a, const auto& b) {
     std::vector<typename std::decay_t<decltype(a)>::value_type> of_a, of_b;
@@ -317,8 +317,8 @@ TEST(LocalUpdate, a_client_without_points_stays_with_its_prior) {
 TEST(ClientBatch, spread_columns_are_the_same_points_in_another_order) {
   const Client c = test::small_client(7);
   const auto prior = test::small_prior();
-  const model::ClientBatch plain({{&c, &c.training}}, {prior}, 1, 1e-6, true, false),
-      spread({{&c, &c.training}}, {prior}, 1, 1e-6, true, true);
+  const model::ClientBatch plain({{&c, &c.training}}, {prior}, {.with_gradient = true}),
+      spread({{&c, &c.training}}, {prior}, {.with_gradient = true, .spread = true});
   for (int i = 0; i < 4; ++i) {
     const auto points = [&](const model::ClientBatch& batch) {
       const auto time = test::host(batch.fields().input), count = test::host(batch.fields().multiplicity),
@@ -338,9 +338,10 @@ TEST(Blocks, hold_every_client_once_in_order_below_the_limit) {
   for (int id = 0; id < 12; ++id) clients.push_back(test::small_client(id));
   std::vector<model::ClientPoints> points;
   for (const auto& c : clients) points.push_back({&c, &c.training});
-  EXPECT_EQ(model::blocks_of(points, 2, true, 1e6).size(), 1u);
-  EXPECT_EQ(model::blocks_of(points, 2, true, 1e-6).size(), 12u);
-  const auto blocks = model::blocks_of(points, 2, true, 2);
+  const model::BatchOptions options{.samples = 2, .with_gradient = true};
+  EXPECT_EQ(model::blocks_of(points, options, 1e6).size(), 1u);
+  EXPECT_EQ(model::blocks_of(points, options, 1e-6).size(), 12u);
+  const auto blocks = model::blocks_of(points, options, 2);
   EXPECT_GT(blocks.size(), 1u);
   EXPECT_LT(blocks.size(), 12u);
   int next = 0;

@@ -62,7 +62,7 @@ TEST(ModelMixture, shares_go_down_the_loss_per_event_and_the_mixture_is_of_what_
 
   auto trained = client;
   const model::ModelMixture mixture{models, anchor, rate, penalty};
-  const auto report = model::local_update({&trained}, models[kOwn], options, 5, 0, &mixture)[0];
+  const auto report = model::local_update({&trained}, models[kOwn], options, 5, 0, {.mixture = &mixture})[0];
   EXPECT_FALSE(report.failure.has_value());
   for (int c = 0; c < kModels; ++c) {
     EXPECT_NEAR(trained.state.mixing[c] - shares[c], wanted[c] - shares[c], 1e-4 * std::fabs(wanted[c] - shares[c]));

@@ -76,7 +76,8 @@ TEST_P(NoAllocation, in_a_local_epoch) {
       for (std::size_t j = 0; j < r.events.size(); ++j)
         r.marks.push_back({static_cast<int>(j), static_cast<int>(j % 2), 1.0});
   for (const auto precision : {gpu::Precision::kDouble, gpu::Precision::kMixed}) {
-    const model::ClientBatch batch(points, {prior, prior, prior}, 2, 1e-6, true, false, precision);
+    const model::ClientBatch batch(points, {prior, prior, prior},
+                                   {.samples = 2, .jitter = 1e-6, .with_gradient = true, .precision = precision});
     const auto adam = gpu::make_adam_state(batch.batch());
     Kokkos::deep_copy(adam.prior_sd, 1.0);
     const gpu::Exec exec;
@@ -103,7 +104,8 @@ TEST(NoAllocation, in_a_local_epoch_through_a_mixture) {
   client.state.mixing = {0.5, 0.5};
   const std::vector<model::WeightPosterior> models{prior, prior};
   const std::vector<double> anchor{0.5, 0.5};
-  const model::ClientBatch batch({{&client, &client.training}}, {prior}, 2, 1e-6, true, false);
+  const model::ClientBatch batch({{&client, &client.training}}, {prior},
+                                 {.samples = 2, .jitter = 1e-6, .with_gradient = true});
   const auto adam = gpu::make_adam_state(batch.batch());
   Kokkos::deep_copy(adam.prior_sd, 1.0);
   const gpu::Exec exec;
@@ -131,7 +133,7 @@ TEST_P(NoAllocation, of_arrays_in_a_round_of_the_same_clients) {
   int number = 0;
   test::drop_reserves();
   const auto round = [&](const std::vector<model::Client*>& participants) {
-    return count([&] { (void)model::local_update(participants, prior, options, 1, number++, nullptr, &kept); });
+    return count([&] { (void)model::local_update(participants, prior, options, 1, number++, {&kept}); });
   };
   if (round({&clients[0], &clients[1]}).arrays == 0)
     GTEST_SKIP() << "this Kokkos was built without its tools interface";

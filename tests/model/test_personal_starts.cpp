@@ -87,7 +87,7 @@ TEST(FrozenPrediction, IsThePosteriorsOwnWithoutESteps) {
     for (double& sd : weights.back().sd) sd = 1e-14;
     for (double& r : weights.back().mean) r *= 0.9;
   }
-  const model::PredictionOptions options{{}, 2, 0, 128, 5, false};
+  const model::PredictionOptions options{.samples = 2, .e_steps = 0, .workspace_mb = 128, .seed = 5};
   const model::FrozenPrediction frozen(points, options);
   (void)frozen.under({prior, prior, prior});  // what was asked before leaves nothing behind
   const auto predictions = frozen.under(weights);
@@ -121,7 +121,7 @@ TEST(FrozenPrediction, ARealisationWithoutPointsChangesNothing) {
   std::mt19937_64 engine(1);
   std::vector<data::Realisation> held_out;
   for (std::size_t i = 0; i < client.training.size(); ++i) held_out.push_back(test::random_realisation(engine, 5, 9));
-  const model::PredictionOptions options{{}, 2, 0, 128, 5, false};
+  const model::PredictionOptions options{.samples = 2, .e_steps = 0, .workspace_mb = 128, .seed = 5};
   const std::vector<model::ClientPoints> points{{&client, &held_out}};
   const std::vector<model::WeightPosterior> weights{prior};
   const auto full = model::FrozenPrediction(points, options).under(weights)[0];

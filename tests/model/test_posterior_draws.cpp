@@ -30,7 +30,7 @@ data::Realisation early_events() {
 
 PredictionOptions options_of(int samples) {
   PredictionOptions options;
-  options.model.jitter = kJitter;
+  options.jitter = kJitter;
   options.samples = samples;
   options.e_steps = 15;
   options.bands = true;

@@ -271,7 +271,7 @@ TEST(Predict, room_for_averages_is_counted) {
     averages += static_cast<double>(gpu::average_doubles(extent) * sizeof(double));
   PredictionOptions options;
   options.samples = 8;
-  const double trained = model::array_bytes({&training, 1}, options.samples, false);
+  const double trained = model::array_bytes({&training, 1}, {.samples = options.samples});
   options.e_steps = 3;
   EXPECT_LT(model::prediction_bytes({&client, {&none}}, options), trained + averages);
   options.e_steps = 4;
@@ -312,7 +312,7 @@ TEST_P(Bands, take_the_expected_information_of_the_data_with_nu_and_m_unknown) {
     prior.sd.insert(prior.sd.begin(), 1e-12);
   }
   PredictionOptions options;
-  options.model.jitter = jitter;
+  options.jitter = jitter;
   options.samples = 1;
   options.e_steps = 15;
   const auto predict = [&](bool bands) {

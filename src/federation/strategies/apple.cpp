@@ -23,8 +23,7 @@ class Apple final : public Strategy {
  public:
   Apple(double penalty, double rate, std::int64_t rounds) : penalty_(penalty), rate_(rate), rounds_(rounds) {}
 
-  std::vector<model::LocalReport> train(const std::vector<model::Client*>& participants, const LocalWork& work,
-                                        Uploads& uploads) const override {
+  LocalOutcome train(const std::vector<model::Client*>& participants, const LocalWork& work) const override {
     for (auto* client : participants) {
       auto& state = client->state;
       if (state.started && state.mixing.size() == work.sent.size()) continue;
@@ -33,11 +32,12 @@ class Apple final : public Strategy {
       state.mixing = work.event_shares;
     }
     const model::ModelMixture mixture{work.sent, work.event_shares, rate_, penalty_ * schedule(work.round)};
-    auto reports =
-        model::local_update(participants, work.initial, work.options, work.seed, work.round, &mixture, work.kept);
+    LocalOutcome outcome{
+        model::local_update(participants, work.initial, work.options, work.seed, work.round, {work.kept, &mixture}),
+        {}};
     for (std::size_t k = 0; k < participants.size(); ++k)
-      if (!reports[k].failure) uploads[participants[k]->id] = participants[k]->state.core;
-    return reports;
+      if (!outcome.reports[k].failure) outcome.uploads[participants[k]->id] = participants[k]->state.core;
+    return outcome;
   }
 
   bool downloads_uploads() const override { return true; }

@@ -14,23 +14,22 @@ namespace {
 class Ditto final : public Strategy {
  public:
   explicit Ditto(double proximal) : proximal_(proximal) {}
-  std::vector<model::LocalReport> train(const std::vector<model::Client*>& participants, const LocalWork& work,
-                                        Uploads& uploads) const override {
+  LocalOutcome train(const std::vector<model::Client*>& participants, const LocalWork& work) const override {
     // 1. The shared model's epochs, in the client's place: its personal state comes back afterwards.
     std::vector<model::ClientState> personal;
     for (const auto* client : participants) personal.push_back(client->state);
     const auto shared = epochs_from_received(participants, work, work.initial);
-    uploads = own_posteriors(participants, shared);
+    LocalOutcome outcome{{}, own_posteriors(participants, shared)};
     for (std::size_t k = 0; k < participants.size(); ++k) participants[k]->state = std::move(personal[k]);
     // 2. The personal model's epochs, drawn to what was received; at first participation it starts there.
     for (auto* client : participants)
       if (!client->state.started)
         model::restart_from(*client, work.received.of(client->id), work.options.training.sd_map);
-    auto reports = model::local_update(participants, pulled_to_received(work, participants, proximal_), work.options,
-                                       work.seed, work.round, nullptr, work.kept);
+    outcome.reports = model::local_update(participants, pulled_to_received(work, participants, proximal_), work.options,
+                                          work.seed, work.round, {work.kept});
     for (std::size_t k = 0; k < participants.size(); ++k)
-      if (!reports[k].failure) reports[k].failure = shared[k].failure;
-    return reports;
+      if (auto& failure = outcome.reports[k].failure; !failure) failure = shared[k].failure;
+    return outcome;
   }
 
  private:

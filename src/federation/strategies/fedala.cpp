@@ -45,8 +45,9 @@ class FedAla final : public Strategy {
       } else {
         client->state.mixing.clear();
       }
-    for (const auto& [first, last] :
-         model::blocks_of(points, static_cast<int>(work.options.training.samples), true, work.options.workspace_mb))
+    const model::BatchOptions of_loss{.samples = static_cast<int>(work.options.training.samples),
+                                      .with_gradient = true};
+    for (const auto& [first, last] : model::blocks_of(points, of_loss, work.options.workspace_mb))
       learn({started.begin() + first, started.begin() + last}, work);
     for (auto* client : participants) {
       const auto& received = work.received.of(client->id);
@@ -56,6 +57,8 @@ class FedAla final : public Strategy {
     }
     return model::local_update(participants, work.initial, work.options, work.seed, work.round);
   }
+
+  bool keeps_block() const override { return false; }  // its losses take arrays of their own between the rounds
 
  private:
   /// Steps on the clients' W, all of them in one batch.

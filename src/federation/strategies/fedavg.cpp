@@ -11,7 +11,7 @@ std::vector<model::LocalReport> epochs_from_received(const std::vector<model::Cl
                                                      const LocalWork& work, const model::Priors& pull) {
   for (auto* client : participants)
     model::restart_from(*client, work.received.of(client->id), work.options.training.sd_map);
-  return model::local_update(participants, pull, work.options, work.seed, work.round, nullptr, work.kept);
+  return model::local_update(participants, pull, work.options, work.seed, work.round, {work.kept});
 }
 
 namespace {

@@ -29,16 +29,15 @@ std::unique_ptr<const Strategy> make_strategy(const config::Federation& federati
   return nullptr;
 }
 
-std::vector<model::LocalReport> Strategy::train(const std::vector<model::Client*>& participants, const LocalWork& work,
-                                                Uploads& uploads) const {
-  auto reports = epochs(participants, work);
-  uploads = own_posteriors(participants, reports);
-  return reports;
+LocalOutcome Strategy::train(const std::vector<model::Client*>& participants, const LocalWork& work) const {
+  LocalOutcome outcome{epochs(participants, work), {}};
+  outcome.uploads = own_posteriors(participants, outcome.reports);
+  return outcome;
 }
 
 std::vector<model::LocalReport> Strategy::epochs(const std::vector<model::Client*>& participants,
                                                  const LocalWork& work) const {
-  return model::local_update(participants, work.received, work.options, work.seed, work.round, nullptr, work.kept);
+  return model::local_update(participants, work.received, work.options, work.seed, work.round, {work.kept});
 }
 
 Uploads own_posteriors(const std::vector<model::Client*>& participants,

@@ -29,15 +29,20 @@ struct LocalWork {
 /// What clients send, by client.
 using Uploads = std::map<std::int64_t, model::WeightPosterior>;
 
+/// What a round's work on one rank comes to.
+struct LocalOutcome {
+  std::vector<model::LocalReport> reports;  ///< in the order of the participants
+  Uploads uploads;                          ///< of those that did not fail
+};
+
 class Strategy {
  public:
   virtual ~Strategy() = default;
 
-  /// Local epochs of this rank's participants. Their states end up as what they keep; `uploads` gets what those that
-  /// did not fail send: unless a strategy has another idea, their posteriors of the weights after epochs(). A client's
-  /// result must not depend on which others are on its rank.
-  virtual std::vector<model::LocalReport> train(const std::vector<model::Client*>& participants, const LocalWork& work,
-                                                Uploads& uploads) const;
+  /// Local epochs of this rank's participants. Their states end up as what they keep; they send, unless a strategy has
+  /// another idea, their posteriors of the weights after epochs(). A client's result must not depend on which others
+  /// are on its rank.
+  virtual LocalOutcome train(const std::vector<model::Client*>& participants, const LocalWork& work) const;
 
   /// Whether participants get the clients' uploads themselves, not only what the server makes of them.
   virtual bool downloads_uploads() const { return false; }
@@ -47,6 +52,9 @@ class Strategy {
 
   /// Whether clients are scored with what they received (else with their own posterior of the weights).
   virtual bool scores_received() const { return false; }
+
+  /// Whether a rank's block of participants may be kept from round to round (model::KeptBlock).
+  virtual bool keeps_block() const { return true; }
 
  protected:
   /// By default from where the participants' weights are, with what they received as prior.

@@ -1,4 +1,5 @@
-// What a local update leaves on the device, back on the host: each client's report and its state.
+// The clients' optimisers onto the device, and what a local update leaves there back on the host: each client's report
+// and its state.
 #pragma once
 
 #include <string>
@@ -8,8 +9,13 @@
 #include "gpu/alignment.hpp"
 #include "model/client_batch.hpp"
 #include "model/local_report.hpp"
+#include "model/priors.hpp"
 
 namespace fedpp::model {
+
+/// The clients' Adam state, and the priors that they are drawn to, onto the device.
+void upload_optimiser(const std::vector<Client*>& clients, const Priors& priors, const config::Training& training,
+                      const gpu::AdamState& device);
 
 class UpdatedStates {
  public:

@@ -1,4 +1,4 @@
-#include "model/updated_states.hpp"
+#include "model/optimiser_states.hpp"
 
 #include <fmt/format.h>
 
@@ -6,6 +6,40 @@
 #include <cmath>
 
 namespace fedpp::model {
+
+void upload_optimiser(const std::vector<Client*>& clients, const Priors& priors, const config::Training& training,
+                      const gpu::AdamState& device) {
+  std::vector<double> prior_mean, prior_sd, centre, rate, raw, m1, m2, r1, r2;
+  std::vector<std::int64_t> steps;
+  const auto append = [](std::vector<double>& all, const std::vector<double>& part) {
+    all.insert(all.end(), part.begin(), part.end());
+  };
+  for (const Client* c : clients) {
+    const int p = c->embedding.encoder.parameters();
+    append(prior_mean, priors.of(c->id).mean);
+    append(prior_sd, priors.of(c->id).sd);
+    if (priors.proximal > 0) append(centre, priors.centres.at(c->id));
+    append(rate, std::vector<double>(p - 2, training.learning_rate));
+    append(rate, std::vector<double>(
+                     2, training.learning_rate_kernel > 0 ? training.learning_rate_kernel : training.learning_rate));
+    append(raw, c->state.raw);
+    append(m1, c->state.first_mean);
+    append(m2, c->state.second_mean);
+    append(r1, c->state.first_raw);
+    append(r2, c->state.second_raw);
+    steps.push_back(c->state.steps);
+  }
+  gpu::copy_to(device.prior_mean, prior_mean);
+  gpu::copy_to(device.prior_sd, prior_sd);
+  if (priors.proximal > 0) gpu::copy_to(device.centre, centre);
+  gpu::copy_to(device.learning_rate, rate);
+  gpu::copy_to(device.raw, raw);
+  gpu::copy_to(device.first_mean, m1);
+  gpu::copy_to(device.second_mean, m2);
+  gpu::copy_to(device.first_raw, r1);
+  gpu::copy_to(device.second_raw, r2);
+  gpu::copy_to(device.steps, steps);
+}
 
 UpdatedStates::UpdatedStates(const ClientBatch& block, const gpu::AdamState& adam, const gpu::Alignment* alignment)
     : block_(block), alignment_(block.batch().clients, 0.0) {
@@ -28,17 +62,15 @@ UpdatedStates::UpdatedStates(const ClientBatch& block, const gpu::AdamState& ada
 }
 
 void UpdatedStates::add_factorisations(int k, LocalReport& report) const {
-  const int samples = block_.samples(), begin = block_.realisation_begin(k);
-  for (int i = begin; i < block_.realisation_begin(k + 1); ++i)
-    for (int s = 0; s < samples; ++s) {
-      const std::size_t problem = static_cast<std::size_t>(i) * samples + s;
-      report.jitter = std::max(report.jitter, jitter_[problem]);
-      if (info_[problem] != 0 && !report.failure)
-        report.failure = fmt::format(
-            "realisation {}, sample {}: the Cholesky factorisation of K(z,z) fails at pivot {} ({:.3g}) even with a "
-            "relative jitter of {:g}",
-            i - begin, s, info_[problem] - 1, pivot_[problem], jitter_[problem]);
-    }
+  const auto first = static_cast<std::size_t>(block_.realisation_begin(k)) * block_.samples();
+  const auto end = static_cast<std::size_t>(block_.realisation_begin(k + 1)) * block_.samples();
+  for (auto problem = first; problem < end; ++problem) report.jitter = std::max(report.jitter, jitter_[problem]);
+  if (const auto failed = block_.failed_factor(k, info_))
+    report.failure = fmt::format(
+        "realisation {}, sample {}: the Cholesky factorisation of K(z,z) fails at pivot {} ({:.3g}) even with a "
+        "relative jitter of {:g}",
+        failed->realisation, failed->sample, info_[failed->problem] - 1, pivot_[failed->problem],
+        jitter_[failed->problem]);
 }
 
 std::string UpdatedStates::unusable(int k, const Client& client, const LocalReport& report) const {
