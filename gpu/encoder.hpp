@@ -2,8 +2,9 @@
 //
 // An encoder sees a point as I numbers, its inputs, and for a history encoder as the history before it: the events
 // ("tokens") of its stream that came first. Which numbers those are is the caller's business (src/model/inputs.hpp).
-// A further encoder is one new file that defines an EncoderFamily, an EncoderKind and a line in gpu/encoders.cpp; outside
-// its word in config/, and in src/model/inputs.cpp what it reads of a point.
+// A further encoder is one new file that defines an EncoderFamily, an EncoderKind and a line each in gpu/encoders.hpp and
+// gpu/encoders.cpp; outside its word in config/ and what it reads there (reads_history, reads_types), in
+// src/model/inputs.cpp what it reads of a point, and how it is told (src/federation/describe.cpp, python/fedpp/captions.py).
 #pragma once
 
 #include <memory>

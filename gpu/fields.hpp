@@ -67,7 +67,7 @@ struct Fields {
   Array<int> step_taken;             // [client]    1 where a client has a mini-batch in this step
   Array<double> explained;           // [square]    E = I - Sigma_v
   Array<double> b_square, b_vector;  // [problem_square], [problem_vector]  L^-T E, L^-T mu_v
-  Array<double> task_square;         // [task_square]    S = V alpha V', then -Phi(E S + mu_v y')
+  Array<double> task_square;         // [task_square]    S = V alpha V', then -Psi(E S + mu_v y'), Psi = Phi + Phi'
   Array<double> task_vector;         // [task_vector]    y = V rho
   Array<double> task_rowsum;         // [task_vector]    sum_n G_mn
   Array<double> task_embedding;      // [task_embedding] sum_n G_mn h_n

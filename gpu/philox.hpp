@@ -1,6 +1,7 @@
 // Counter-based random numbers: Philox4x32-10 of Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2,
-// 3" (SC11). A number depends on (counter, key) and on nothing else, so the same draws come on any rank, thread or
-// backend: keys and counters are made of (seed, client, round, epoch, draw). Usable in host and device code alike.
+// 3" (SC11). A number depends on (counter, key) and on nothing else, so the same draws come on any rank and thread: keys and
+// counters are made of (seed, client, round, epoch, draw). Bits and uniforms are the same on every backend, too; normals
+// but for the last digits of its log, cos and sin. Usable in host and device code alike.
 #pragma once
 
 #include <math.h>

@@ -1,5 +1,8 @@
 #include "gpu/runtime.hpp"
 
+#include <cstdlib>
+#include <optional>
+
 #include "gpu/dense.hpp"
 #include "gpu/device.hpp"
 #include "gpu/vendor_blas.hpp"
@@ -24,6 +27,14 @@ void keep_freed_memory() {
 double free_at_start_mb = 0;
 int ranks_of_device = 1;
 
+/// The device of this rank; none: Kokkos is to choose. It does by the local rank where the user lists devices for it, since
+/// numbers then count in that list.
+std::optional<int> device_of(int node_rank) {
+  const int devices = device_count();
+  if (devices == 0 || std::getenv("KOKKOS_VISIBLE_DEVICES") != nullptr) return std::nullopt;
+  return node_rank % devices;
+}
+
 }  // namespace
 
 Runtime::Runtime(int node_rank, std::string_view dense) : mine_(!Kokkos::is_initialized()) {
@@ -32,12 +43,12 @@ Runtime::Runtime(int node_rank, std::string_view dense) : mine_(!Kokkos::is_init
 #if KOKKOS_VERSION >= 30700
     Kokkos::InitializationSettings settings;
     settings.set_disable_warnings(true);
-    if (const int devices = device_count()) settings.set_device_id(node_rank % devices);
+    if (const auto device = device_of(node_rank)) settings.set_device_id(*device);
     Kokkos::initialize(settings);
 #else
     Kokkos::InitArguments arguments;
     arguments.disable_warnings = true;
-    if (const int devices = device_count()) arguments.device_id = node_rank % devices;
+    if (const auto device = device_of(node_rank)) arguments.device_id = *device;
     Kokkos::initialize(arguments);
 #endif
   }

@@ -44,6 +44,14 @@ void together(Communicator& comm, F&& f) {
   agree(comm, failure.text, failure.users_mistake);
 }
 
+/// Collective. Rank 0 runs `f()`; if it throws, all throw AgreedError. `f` must not communicate.
+template <class F>
+void on_root(Communicator& comm, F&& f) {
+  together(comm, [&] {
+    if (comm.is_root()) std::forward<F>(f)();
+  });
+}
+
 /// Collective. The ranks run `f()` one after another in rank order, each after its predecessor has returned: so each
 /// can append to one file. If `f` throws on a rank, the later ones do not run it, and all throw AgreedError with that
 /// rank's text. `f` must not communicate.

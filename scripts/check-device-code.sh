@@ -25,7 +25,8 @@ compile() {
 }
 export -f compile
 export nvcc arch headers objects mpi_folders
-sources=(gpu/*.cpp src/model/*.cpp bench/dense.cpp bench/machine.cpp bench/steps.cpp src/federation/probe.cpp src/federation/probe_client_step.cpp)
+mapfile -t others < <(grep -lE 'FEDPP_KERNEL|gpu::(Array|to_device)' bench/*.cpp src/federation/*.cpp)
+sources=(gpu/*.cpp src/model/*.cpp "${others[@]}")
 printf '%s\0' "${sources[@]}" | xargs -0 -n 10 -P "${FEDPP_BUILD_JOBS:-$(nproc)}" bash -c 'compile $$ "$@"' compile
 echo "check-device-code: ${#sources[@]} sources compile for sm_$arch"
 

@@ -8,7 +8,7 @@ command -v clang-tidy-19 >/dev/null || { echo "check-tidy: clang-tidy-19 is miss
 cmake --preset cpu -B "$build" -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=10 >/dev/null
 # Including a source, of which bugprone-suspicious-include warns, is what a unit does. The analyser's budget of paths a function (max-nodes,
 # 225,000 unless told) is what its time goes by.
-printf '%s\0' "$build"/{io,mpi,src/{config,data,evaluation}}/CMakeFiles/*.dir/Unity/unity_*.cxx |
+printf '%s\0' "$build"/{io,mpi,src/{config,data,evaluation,structural_entropy,bayesian_optimisation}}/CMakeFiles/*.dir/Unity/unity_*.cxx |
   xargs -0 -n 1 -P "${FEDPP_BUILD_JOBS:-$(nproc)}" clang-tidy-19 -p "$build" --quiet --config-file=.clang-tidy \
     --checks=-bugprone-suspicious-include --extra-arg={-Xclang,-analyzer-config,-Xclang,max-nodes=30000} 2>&1 |
   { grep -vE "^[0-9]+ warnings? (and [0-9]+ errors? )?generated|^Suppressed|^Use -header-filter" || true; }

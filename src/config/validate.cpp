@@ -117,9 +117,7 @@ void check_data(Checker& check, const Data& data) {
 }
 
 void check_model(Checker& check, const Data& data, const Model& model) {
-  const bool calendar =
-      data.clock == Clock::kCalendar || (data.clock == Clock::kAuto && data.protocol != Protocol::kChronological);
-  check.demand(model.periods.empty() || calendar, "model.periods",
+  check.demand(model.periods.empty() || data.clock == Clock::kCalendar, "model.periods",
                "a period needs file time: set data.clock = \"calendar\", or leave model.periods empty");
   check.demand(model.periods.empty() || model.encoder != Encoder::kRbf, "model.periods",
                "encoder \"rbf\" takes no periodic inputs: set model.encoder = \"deep-kernel\", or leave model.periods "

@@ -82,8 +82,8 @@ struct Plan {
 /// The first number that two lists of names give different names; none where one list continues the other.
 std::optional<std::size_t> first_other_name(const std::vector<std::string>& a, const std::vector<std::string>& b);
 
-/// Checks the options against each other, scans the common files (none with client_files) and deals the sequences.
-/// \param window T, the length of the model's clock. \throws UserError
+/// Scans the common files (none with client_files) and deals the sequences.
+/// \param options as config::read() leaves them \param window T, the length of the model's clock. \throws UserError
 Plan make_plan(const config::Data& options, double window, std::uint64_t seed);
 
 /// Extents of the data that this rank can see: of all common files, or of the files of the clients it owns.

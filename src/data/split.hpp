@@ -14,7 +14,7 @@ using config::SplitAt;
 
 /// Where training, validation and test windows meet (data.split_at, train_share, validation_share).
 struct Cut {
-  SplitAt at = SplitAt::kHalfway;  ///< kAuto is kHalfway
+  SplitAt at = SplitAt::kHalfway;  ///< kAuto, of other protocols, is kHalfway
   double training = 0.6, validation = 0.2;
 };
 

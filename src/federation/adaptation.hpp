@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "federation/checkpoint.hpp"
+#include "federation/kept_state.hpp"
 #include "federation/run_state.hpp"
 
 namespace fedpp::federation {

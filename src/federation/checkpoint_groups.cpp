@@ -42,6 +42,30 @@ void read_upload(const io::Group& group, KeptUploads& uploads, std::int64_t clie
     uploads[client] = {group.read_scalar<std::int64_t>("upload_round"), read_posterior(group, "upload")};
 }
 
+void write_gain(io::Group& group, const std::map<std::int64_t, Gain>& gains, std::int64_t client) {
+  if (const auto gain = gains.find(client); gain != gains.end())
+    group.write("gain", std::vector<double>{gain->second.nats, gain->second.events});
+}
+
+void read_gain(const io::Group& group, std::map<std::int64_t, Gain>& gains, std::int64_t client) {
+  if (!group.exists("gain")) return;
+  const auto gain = group.read_vector<double>("gain");
+  expect_size(group, "gain", gain.size(), 2);
+  gains[client] = {gain[0], gain[1]};
+}
+
+void write_validation(io::Group& group, const std::map<std::int64_t, evaluation::Score>& scores, std::int64_t client) {
+  if (const auto score = scores.find(client); score != scores.end())
+    group.write("validation", std::vector<double>{score->second.headline, score->second.plug_in, score->second.events});
+}
+
+void read_validation(const io::Group& group, std::map<std::int64_t, evaluation::Score>& scores, std::int64_t client) {
+  if (!group.exists("validation")) return;
+  const auto score = group.read_vector<double>("validation");
+  expect_size(group, "validation", score.size(), 3);
+  scores[client] = {score[0], score[1], score[2]};
+}
+
 void write_client_state(io::Group group, const model::ClientState& state) {
   group.set_attribute("started", static_cast<std::int64_t>(state.started));
   group.set_attribute("steps", state.steps);

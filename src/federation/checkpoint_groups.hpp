@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "data/input_scale.hpp"
-#include "federation/communities.hpp"
+#include "federation/run_state.hpp"
 #include "io/hdf5.hpp"
-#include "model/priors.hpp"
 
 namespace fedpp::federation {
 
@@ -25,6 +25,12 @@ void read_own_prior(const io::Group& group, const std::string& name, model::Prio
 /// The client's upload that still counts, upload_mean, upload_sd and upload_round, where there is one.
 void write_upload(io::Group& group, const KeptUploads& uploads, std::int64_t client);
 void read_upload(const io::Group& group, KeptUploads& uploads, std::int64_t client);
+
+/// gain [2] and validation [3]: what RunState::gains and validation hold of a client, where they do.
+void write_gain(io::Group& group, const std::map<std::int64_t, Gain>& gains, std::int64_t client);
+void read_gain(const io::Group& group, std::map<std::int64_t, Gain>& gains, std::int64_t client);
+void write_validation(io::Group& group, const std::map<std::int64_t, evaluation::Score>& scores, std::int64_t client);
+void read_validation(const io::Group& group, std::map<std::int64_t, evaluation::Score>& scores, std::int64_t client);
 
 void write_client_state(io::Group group, const model::ClientState& state);
 /// \param like a state of the same latent functions; \throws UserError where the sizes differ from its

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "federation/checkpoint.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {

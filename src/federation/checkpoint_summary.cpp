@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "config/dump.hpp"
+#include "federation/checkpoint.hpp"
 #include "federation/checkpoint_groups.hpp"
-#include "federation/run_state.hpp"
 #include "io/checkpoint_file.hpp"
 
 namespace fedpp::federation {

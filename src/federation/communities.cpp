@@ -169,8 +169,7 @@ void ClientGraph::broadcast(Communities& c) {
 Communities ClientGraph::update(const KeptUploads& uploads) {
   send_signatures(uploads);
   Communities communities;
-  mpi::together(session_.world(), [&] {
-    if (!session_.world().is_root()) return;
+  mpi::on_root(session_.world(), [&] {
     std::vector<const std::vector<double>*> signatures;
     for (const auto& [client, numbers] : signatures_) {
       communities.clients.push_back(client);

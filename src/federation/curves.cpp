@@ -209,9 +209,7 @@ void write_curves(Session& session, const SelectedState& state, const std::vecto
     }
     file.close();
   });
-  mpi::together(world, [&] {
-    if (world.is_root()) partial.commit();
-  });
+  mpi::on_root(world, [&] { partial.commit(); });
 }
 
 }  // namespace fedpp::federation

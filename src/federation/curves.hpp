@@ -7,7 +7,7 @@
 
 #include "federation/communities.hpp"
 #include "federation/progress.hpp"
-#include "federation/run_state.hpp"
+#include "federation/selected_state.hpp"
 #include "federation/session.hpp"
 
 namespace fedpp::federation {

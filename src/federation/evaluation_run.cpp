@@ -3,6 +3,7 @@
 
 #include "config/dump.hpp"
 #include "config/version.hpp"
+#include "federation/checkpoint.hpp"
 #include "federation/machines_fault.hpp"
 #include "federation/result_file.hpp"
 #include "federation/run.hpp"
@@ -23,12 +24,11 @@ int run_evaluation(const config::Config& config, const EvaluationRequest& reques
   Progress progress(world, config.output.progress);
   const auto scores = score_states(session, state, request.state, progress);
   as_the_machines_fault([&] {
-    mpi::together(world, [&] {
-      if (!world.is_root()) return;
+    mpi::on_root(world, [&] {
       nlohmann::json json = scores.json;
       json["config"] = config::to_json(config);
       json["version"] = version();
-      json["git"] = git_revision() + std::string(git_dirty() ? "-dirty" : "");
+      json["git"] = revision();
       io::write_json(path, json);
       fmt::print("{}\nWritten to {}\n", scores.table, path);
     });

@@ -181,16 +181,12 @@ void write_in_order(Session& session, const std::string& path, const std::string
                     std::string Rows::* text) {
   auto& world = session.world();
   io::PartialFile partial = begin_shared_file(world, path);
-  mpi::together(world, [&] {
-    if (world.is_root()) partial.append(header);
-  });
+  mpi::on_root(world, [&] { partial.append(header); });
   for (const auto c : clients)
     mpi::together(world, [&] {
       if (const auto found = rows.find(c); found != rows.end()) partial.append(found->second.*text);
     });
-  mpi::together(world, [&] {
-    if (world.is_root()) partial.commit();
-  });
+  mpi::on_root(world, [&] { partial.commit(); });
 }
 
 }  // namespace

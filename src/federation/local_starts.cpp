@@ -37,7 +37,7 @@ std::vector<double> optimise(const Session& session, const std::vector<model::Cl
     for (std::size_t k = 0; k < points.size(); ++k) {
       evaluation::Score score;
       for (std::size_t i = 0; i < points[k].realisations->size(); ++i)
-        score += score_of(session.protocol(), (*points[k].realisations)[i], predictions[k][i]);
+        score += score_of_expectations((*points[k].realisations)[i], predictions[k][i]);
       optimisers[k].observe(score.headline);
     }
   }

@@ -53,9 +53,7 @@ std::unique_ptr<io::DirectoryLock> lock(const std::string& directory) {
 }  // namespace
 
 OutputFolder::OutputFolder(const config::Config& config, const TrainingRequest& request, mpi::Communicator& world) {
-  mpi::together(world, [&] {
-    if (world.is_root()) prepare(config.output.directory, request);
-  });
+  mpi::on_root(world, [&] { prepare(config.output.directory, request); });
 }
 
 OutputFolder::~OutputFolder() {

@@ -5,6 +5,7 @@
 #include "federation/aggregator.hpp"
 #include "federation/communities.hpp"
 #include "federation/run_state.hpp"
+#include "federation/session.hpp"
 
 namespace fedpp::federation {
 

@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "config/counted.hpp"
+#include "federation/checkpoint.hpp"
 #include "federation/curves.hpp"
 #include "federation/futures.hpp"
 #include "federation/machines_fault.hpp"
 #include "federation/result_file.hpp"
 #include "federation/run.hpp"
 #include "federation/run_state.hpp"
+#include "federation/selected_state.hpp"
 #include "gpu/runtime.hpp"
 #include "mpi/turns.hpp"
 

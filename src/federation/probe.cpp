@@ -178,8 +178,7 @@ int answer(const std::string& case_file, const std::string& result_file, const m
 
 int run_probe(const std::string& case_file, const std::string& result_file, mpi::Communicator& world) {
   int malformed = 0;
-  mpi::together(world, [&] {  // one process answers: the cases are one batch
-    if (!world.is_root()) return;
+  mpi::on_root(world, [&] {  // one process answers: the cases are one batch
     check_result_file(result_file, ".h5", {case_file});
     malformed = answer(case_file, result_file, world);
   });

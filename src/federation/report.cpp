@@ -7,6 +7,7 @@
 #include "config/dump.hpp"
 #include "config/version.hpp"
 #include "federation/curves.hpp"
+#include "federation/selected_state.hpp"
 #include "federation/state_scores.hpp"
 #include "gpu/runtime.hpp"
 #include "io/atomic_file.hpp"
@@ -57,7 +58,7 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
 
   nlohmann::ordered_json json;
   json["version"] = version();
-  json["git"] = git_revision() + std::string(git_dirty() ? "-dirty" : "");
+  json["git"] = revision();
   json["ranks"] = world.size();
   json["backend"] = gpu::backend_description();
   json["config"] = config::to_json(config);
@@ -72,9 +73,7 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
   json["communication"] = nlohmann::ordered_json::array();
   for (const auto& [kind, sent] : ledger)
     json["communication"].push_back({{"kind", kind}, {"calls", sent.calls}, {"bytes", sent.bytes}});
-  mpi::together(world, [&] {
-    if (world.is_root()) io::write_json(directory + "/result.json", json);
-  });
+  mpi::on_root(world, [&] { io::write_json(directory + "/result.json", json); });
   progress.line(scores.table);
   if (const auto doubt = world.is_root() ? doubt_about(graph) : ""; !doubt.empty()) progress.line(doubt);
   progress.line(world.size() == 1 ? "One rank: nothing left it."

@@ -4,6 +4,7 @@
 #include "federation/phases.hpp"
 #include "federation/progress.hpp"
 #include "federation/run_state.hpp"
+#include "federation/session.hpp"
 
 namespace fedpp::federation {
 

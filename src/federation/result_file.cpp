@@ -40,9 +40,7 @@ void check_result_file(const std::string& path, const std::string& suffix, const
 
 void check_result_file(mpi::Communicator& world, const config::Config& config, const std::string& path,
                        const std::string& suffix) {
-  mpi::together(world, [&] {
-    if (world.is_root()) check_result_file(path, suffix, data_files_of(config));
-  });
+  mpi::on_root(world, [&] { check_result_file(path, suffix, data_files_of(config)); });
 }
 
 std::vector<std::string> data_files_of(const config::Config& config) {

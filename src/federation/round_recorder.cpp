@@ -14,7 +14,7 @@ namespace fedpp::federation {
 namespace {
 
 /// The log-likelihood of the constant rate N / sum omega is N log(N / sum omega) - N.
-RunState::Gain gain_on_constant_rate(const model::Client& client, double elbo) {
+Gain gain_on_constant_rate(const model::Client& client, double elbo) {
   const double events = data::events_in(client.training);
   double exposure = 0;
   for (const auto& r : client.training)

@@ -13,6 +13,7 @@
 #include "federation/phases.hpp"
 #include "federation/progress.hpp"
 #include "federation/run_state.hpp"
+#include "federation/session.hpp"
 #include "model/local_update.hpp"
 #include "mpi/communicator.hpp"
 

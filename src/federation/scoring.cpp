@@ -133,6 +133,11 @@ evaluation::Score score_of(evaluation::Protocol protocol, const data::Realisatio
     }
     return evaluation::published_code_score(held_out, {plug_in.data(), n}, {plug_in.data() + n, points - n});
   }
+  return score_of_expectations(held_out, p);
+}
+
+evaluation::Score score_of_expectations(const data::Realisation& held_out, const model::RealisationPrediction& p) {
+  const std::size_t n = held_out.events.size(), points = n + held_out.nodes.size();
   std::vector<double> log_expected(n);
   for (std::size_t i = 0; i < n; ++i) log_expected[i] = std::log(p.expected_intensity[i]);
   return evaluation::score(
@@ -159,18 +164,22 @@ model::PredictionOptions prediction_options(const config::Config& config, int sa
 }
 
 model::PredictionOptions scoring_options(const config::Config& config) {
-  return prediction_options(config, static_cast<int>(config.evaluation.samples),
-                            static_cast<int>(config.evaluation.e_steps));
+  auto options = prediction_options(config, static_cast<int>(config.evaluation.samples),
+                                    static_cast<int>(config.evaluation.e_steps));
+  options.moments = config.data.protocol == config::Protocol::kPublishedCode;  // whose score is by the posterior mean
+  return options;
 }
 
 model::PredictionOptions band_options(const config::Config& config) {
   auto options = scoring_options(config);
-  options.bands = true;
+  options.bands = options.moments = true;
   return options;
 }
 
 model::PredictionOptions validation_options(const config::Config& config) {
-  return prediction_options(config, /*samples=*/2, /*e_steps=*/10);
+  auto options = prediction_options(config, /*samples=*/2, /*e_steps=*/10);
+  options.moments = scoring_options(config).moments;
+  return options;
 }
 
 std::vector<evaluation::Score> validation_scores(Session& session, ValidationWindows& windows,

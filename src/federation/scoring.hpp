@@ -1,5 +1,5 @@
-// Scores of a federation's state on held-out windows (spec 1.8, 3.3): every client with its own q_phi, theta if it
-// never took part.
+// Scores of a federation's state on held-out windows (spec 1.8, 3.3): every client with its own q_phi, or with what it
+// received where it never took part or the strategy scores that.
 #pragma once
 
 #include <vector>
@@ -25,9 +25,12 @@ model::PredictionOptions validation_options(const config::Config& config);
 /// E-steps, because a tempered state (m low, nu high) is not left within a few of them. Its own state is not altered.
 model::Client scoring_client(const Session& session, const OwnedClient& client, data::Split held_out);
 
-/// One realisation's score.
+/// One realisation's score by the protocol; "published-code" reads the prediction's moments.
 evaluation::Score score_of(evaluation::Protocol protocol, const data::Realisation& held_out,
                            const model::RealisationPrediction& prediction);
+/// By the expected intensity alone, as all protocols but that one have it.
+evaluation::Score score_of_expectations(const data::Realisation& held_out,
+                                        const model::RealisationPrediction& prediction);
 
 /// A client's score on its validation windows that rank rounds, as the test score but by validation_options();
 /// NaN where its predictions fail (model::PredictionError): one client's weights end nobody's run.

@@ -25,7 +25,8 @@ Server::Server(Session& session, RunState& state, Progress& progress)
 }
 
 AggregatorOptions Server::options() const {
-  return {config_.aggregation.divergence, mpi::FixedPoint::one_word(static_cast<int>(config_.aggregation.fraction_bits)),
+  return {config_.aggregation.divergence,
+          mpi::FixedPoint::one_word(static_cast<int>(config_.aggregation.fraction_bits)),
           config_.aggregation.mmd_bandwidth, config_.aggregation.estimator, config_.aggregation.trim};
 }
 
@@ -45,8 +46,8 @@ std::vector<RejectedUpload> Server::aggregate(LocalOutcome& outcome, std::int64_
     const bool by_events = config_.aggregation.weights == config::UploadWeights::kEvents;
     auto& upload = outcome.uploads.at(report.client);
     upload = sent_by(report.client, upload, round);
-    uploads.push_back({report.client, by_events ? training_events(session_.owned(report.client)) : 1.0, upload.mean,
-                       upload.sd});
+    uploads.push_back(
+        {report.client, by_events ? training_events(session_.owned(report.client)) : 1.0, upload.mean, upload.sd});
   }
   const auto rejected = session_.strategy().exchanges() ? update_theta(uploads, round) : unusable(uploads);
   restart(rejected);

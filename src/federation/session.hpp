@@ -2,14 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "config/options.hpp"
@@ -71,13 +71,17 @@ class Session {
   /// The same of records that are doubles only, one a client.
   template <class Record>
   std::vector<Record> share(const std::vector<Record>& mine, std::string_view kind) {
-    static_assert(std::is_trivially_copyable_v<Record> && sizeof(Record) % sizeof(double) == 0);
-    constexpr std::size_t each = sizeof(Record) / sizeof(double);
-    std::vector<double> numbers(each * mine.size());
-    if (!mine.empty()) std::memcpy(numbers.data(), mine.data(), sizeof(Record) * mine.size());
-    numbers = share(numbers, each, kind);
-    std::vector<Record> all(numbers.size() / each);
-    std::memcpy(all.data(), numbers.data(), sizeof(Record) * all.size());
+    using Numbers = std::array<double, sizeof(Record) / sizeof(double)>;
+    std::vector<double> numbers;
+    for (const Record& record : mine)
+      for (const double number : std::bit_cast<Numbers>(record)) numbers.push_back(number);
+    numbers = share(numbers, std::tuple_size_v<Numbers>, kind);
+    std::vector<Record> all;
+    Numbers one;
+    for (auto from = numbers.begin(); from != numbers.end(); from += one.size()) {
+      std::copy_n(from, one.size(), one.begin());
+      all.push_back(std::bit_cast<Record>(one));
+    }
     return all;
   }
 

@@ -10,6 +10,7 @@
 #include "federation/describe.hpp"
 #include "federation/next_events.hpp"
 #include "federation/scoring.hpp"
+#include "federation/selected_state.hpp"
 
 namespace fedpp::federation {
 

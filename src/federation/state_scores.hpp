@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "federation/kept_state.hpp"
 #include "federation/progress.hpp"
 #include "federation/run_state.hpp"
+#include "federation/session.hpp"
 
 namespace fedpp::federation {
 

@@ -11,6 +11,7 @@
 #include "config/notes.hpp"
 #include "config/version.hpp"
 #include "federation/adaptation.hpp"
+#include "federation/checkpoint.hpp"
 #include "federation/configuration_changes.hpp"
 #include "federation/data_checksum.hpp"
 #include "federation/describe.hpp"
@@ -38,9 +39,7 @@ namespace {
 /// Beside the results, for a user to give again: what an override left without effect would be refused in a file.
 void archive_configuration(config::Config config, mpi::Communicator& world) {
   config::reset_keys_without_effect(config);
-  mpi::together(world, [&] {
-    if (world.is_root()) io::write_file(config.output.directory + "/config.toml", config::dump(config));
-  });
+  mpi::on_root(world, [&] { io::write_file(config.output.directory + "/config.toml", config::dump(config)); });
 }
 
 /// Collective. A signal came before the first round: this start has changed nothing and leaves no file.
@@ -126,7 +125,7 @@ void record_start(Progress& progress, const Session& session, const RunState& st
   const auto& config = session.config();
   progress.record({{"event", "start"},
                    {"version", version()},
-                   {"git", git_revision()},
+                   {"git", revision()},
                    {"where", whereabouts()},
                    {"ranks", session.world().size()},
                    {"clients", session.clients()},

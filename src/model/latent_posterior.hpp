@@ -16,7 +16,7 @@ namespace fedpp::model {
 struct RealisationPrediction {
   std::vector<double> expected_log_intensity;  ///< [N+Q] E[log lambda], mean over samples of the weights
   std::vector<double> expected_intensity;      ///< [N+Q] E[lambda]
-  std::vector<double> mean, variance;          ///< [S][N+Q] of f given m and nu, per sample
+  std::vector<double> mean, variance;          ///< [S][N+Q] of f given m and nu, per sample; empty without moments
   std::vector<double> level_variance;          ///< [S][N+Q] that nu and log m add to log lambda's; empty without bands
   double rate = 0;                             ///< m
 };
@@ -38,6 +38,7 @@ struct PredictionOptions {
   /// of log lambda, (1 - sigma) (V, 1) and 1. The variational covariance counts what the augmentation makes up as if it
   /// had been observed, twice the information at f = 0 (validation/synthetic, with the bands' coverage).
   bool bands = false;
+  bool moments = true;    ///< of f under every sample of the weights, which are read for bands, and with bands
   double part_bytes = 0;  ///< realisations whose points take more are read in parts; 0: a constant of the build
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 /// What the kernels say of some points: [S][N+Q] of each realisation in turn, or [N+Q].
 struct PointMoments {
-  std::vector<double> projection, variance;        ///< of each sample of the weights
+  std::vector<double> projection, variance;        ///< of each sample of the weights; empty without options.moments
   std::vector<double> log_intensity, intensity;    ///< expected
   std::vector<double> offset;                      ///< [clients] nu
   std::array<std::vector<double>, 2> along_level;  ///< V'direction of nu and log m; empty without bands
@@ -28,8 +28,10 @@ PointMoments moments_at(const LatentPosterior::Fitted& fitted, const PointsRead&
   const auto expected = gpu::expected_intensity(fitted.exec, b, f);
   fitted.exec.fence();
   PointMoments moments;
-  gpu::to_host(f.projection, moments.projection);
-  gpu::to_host(f.variance, moments.variance);
+  if (fitted.options.moments) {
+    gpu::to_host(f.projection, moments.projection);
+    gpu::to_host(f.variance, moments.variance);
+  }
   gpu::to_host(expected.log_intensity, moments.log_intensity);
   gpu::to_host(expected.intensity, moments.intensity);
   gpu::to_host(f.offset, moments.offset);
@@ -49,6 +51,7 @@ RealisationPrediction prediction_of(const LatentPosterior::Fitted& fitted, const
   p.rate = fitted.rates[k];
   p.expected_log_intensity = part(moments.log_intensity, column, columns);
   p.expected_intensity = part(moments.intensity, column, columns);
+  if (!fitted.options.moments) return p;
   p.mean = part(moments.projection, at, all);
   for (double& mean : p.mean) mean += moments.offset[k];
   p.variance = part(moments.variance, at, all);

@@ -7,7 +7,7 @@ from commands import NO_START, Case
 
 
 class Compare(Case):
-    """Of results written here; of real runs in tests/federation/compare.py."""
+    """Of results written here; of real runs in tests/federation/comparison.py."""
 
     EVENTS = [10, 30, 20, 0]
 

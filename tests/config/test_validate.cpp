@@ -50,6 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{"output.directory="}, "output.directory = \"\": results need a folder"},
         Refusal{{"data.time_origin=2019-03-01T06:30:00"},
                 "data.time_unit = \"file unit\": with data.time_origin the unit must be one of s, min"},
+        Refusal{{"data.types_per_client=0"}, "data.types_per_client = 0: must be at least 1"},
         Refusal{{"data.clients=0"}, "data.clients = 0: must be in [1, 1000000]"},
         Refusal{{"data.clients=1000000000"}, "data.clients = 1000000000: must be in [1, 1000000]"},
         Refusal{{"federation.rounds=1000000000000"}, "federation.rounds = 1000000000000: must be in [1, 10000000]"},

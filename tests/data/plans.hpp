@@ -15,8 +15,16 @@ inline std::vector<std::int64_t> all_clients(const Plan& plan) {
   return clients;
 }
 
+/// The options as config::read() would leave them.
+inline Plan made_plan(const config::Data& options, std::uint64_t seed = 1) {
+  config::Config config;
+  config.data = options;
+  config::settle(config);
+  return make_plan(config.data, 100, seed);
+}
+
 inline Plan planned(const config::Data& options, std::uint64_t seed = 1) {
-  Plan plan = make_plan(options, 100, seed);
+  Plan plan = made_plan(options, seed);
   finish_plan(plan, local_extents(plan, all_clients(plan)));
   return plan;
 }

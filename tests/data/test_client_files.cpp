@@ -24,7 +24,7 @@ TEST(ClientFiles, OnlyOwnFilesAreOpenedAndExtentsReduce) {
   folder.write("site-0.csv", whole_csv(2, 3, 40, 1));
   folder.write("site-2.csv", whole_csv(3, 5, 50, 2));
   // There is no site-1.csv: a rank that does not own client 1 must not miss it.
-  Plan plan = make_plan(options, 100, 1);
+  Plan plan = test::made_plan(options);
   const std::int64_t first[] = {0}, last[] = {2};
   const LocalExtents a = local_extents(plan, first), b = local_extents(plan, last);
   const LocalExtents both{std::min(a.start, b.start), std::max(a.end, b.end), std::max(a.longest, b.longest),
@@ -50,7 +50,6 @@ TEST(ClientFiles, PopulationWithTestPattern) {
     folder.write("site-" + std::to_string(c) + ".csv", lists_csv(1, 20, 1 + c));
     folder.write("test-" + std::to_string(c) + ".csv", lists_csv(1, 5, 5 + c));
   }
-  EXPECT_USER_ERROR(make_plan(options, 100, 1), "data.test", "{client}");
   options.test = {(folder.path / "test-{client}.csv").string()};
   const Plan plan = planned(options);
   for (const ClientData& client : load_all(plan)) EXPECT_EQ(client.sequences.size(), 25u);

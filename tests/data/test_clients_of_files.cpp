@@ -108,17 +108,17 @@ TEST(FileClients, TimesOfAllFilesCountFromOneDate) {
   options.time_unit = "hour";
   planned(options);
   options.time_unit = "day";
-  EXPECT_USER_ERROR(make_plan(options, 100, 1), "data.time_unit = \"day\"", "a.h5", "set data.time_unit = \"hour\"");
+  EXPECT_USER_ERROR(test::made_plan(options), "data.time_unit = \"day\"", "a.h5", "set data.time_unit = \"hour\"");
   options.time_unit = "hour";
   options.time_origin = "2019-03-02";
-  EXPECT_USER_ERROR(make_plan(options, 100, 1), "data.time_origin = \"2019-03-02\"",
+  EXPECT_USER_ERROR(test::made_plan(options), "data.time_origin = \"2019-03-02\"",
                     "set data.time_origin = \"2019-03-01\"");
   options.time_origin = "";
   options.train.push_back(file("c.h5", "hour", "2019-04-01"));
-  EXPECT_USER_ERROR(make_plan(options, 100, 1), "c.h5: times count in hour from 2019-04-01, but those of", "a.h5",
+  EXPECT_USER_ERROR(test::made_plan(options), "c.h5: times count in hour from 2019-04-01, but those of", "a.h5",
                     "--like");
   options.train.back() = file("d.h5", "day", "2019-03-01");
-  EXPECT_USER_ERROR(make_plan(options, 100, 1), "d.h5: times count in day");
+  EXPECT_USER_ERROR(test::made_plan(options), "d.h5: times count in day");
   options.train.back() = file("e.h5", "day", "");  // of numbers nothing is known
   planned(options);
 }
@@ -126,8 +126,8 @@ TEST(FileClients, TimesOfAllFilesCountFromOneDate) {
 TEST(FileClients, FaultsNameTheFileAndTheRemedy) {
   const Folder folder;
   const std::string file = file_with_clients(folder, "a.h5", {"north", "south"}, {0, 1}, {"x", "y", "z"});
-  EXPECT_USER_ERROR(make_plan(file_clients({file}, 20), 100, 1), "data.clients = 20", "a.h5", "set data.clients = 2");
-  EXPECT_USER_ERROR(make_plan(file_clients({folder.write("a.csv", whole_csv(2, 3, 40, 1))}, 3), 100, 1), "a.csv",
+  EXPECT_USER_ERROR(test::made_plan(file_clients({file}, 20)), "data.clients = 20", "a.h5", "set data.clients = 2");
+  EXPECT_USER_ERROR(test::made_plan(file_clients({folder.write("a.csv", whole_csv(2, 3, 40, 1))}, 3)), "a.csv",
                     "does not say which client sequence 0 belongs to", "'fedpp import' with --columns client=...");
   const std::string without = file_with_clients(folder, "b.h5", {"north", "south", "west"}, {0, 1});
   EXPECT_USER_ERROR(load_all(planned(file_clients({without}, 3))), "b.h5: client 2 'west'",
@@ -138,7 +138,7 @@ TEST(FileClients, FaultsNameTheFileAndTheRemedy) {
   EXPECT_USER_ERROR(load_all(planned(short_of_events)), "client 0 'north'", "left without a training sequence",
                     "so are 1 more of this rank's 2 clients (1 'south')", "raise data.train_share");
   const std::string other = file_with_clients(folder, "c.h5", {"north", "south"}, {0, 1}, {"x", "z"});
-  EXPECT_USER_ERROR(make_plan(file_clients({file, other}, 2), 100, 1), "c.h5: type 1 is 'z', but 'y' in a data file");
+  EXPECT_USER_ERROR(test::made_plan(file_clients({file, other}, 2)), "c.h5: type 1 is 'z', but 'y' in a data file");
   // Where one file knows fewer types than another they agree on, the longer list counts.
   const std::string fewer = file_with_clients(folder, "d.h5", {"north", "south"}, {0, 1}, {"x", "y"});
   EXPECT_EQ(planned(file_clients({fewer, file}, 2)).type_names, (std::vector<std::string>{"x", "y", "z"}));

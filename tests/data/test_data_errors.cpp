@@ -34,17 +34,6 @@ TEST(DataErrors, NameKeyValueAndRemedy) {
     change(options);
     return options;
   };
-  EXPECT_USER_ERROR(planned(with([](auto& o) { o.clients = 0; })), "data.clients", "0");
-  EXPECT_USER_ERROR(planned(with([](auto& o) { o.types_per_client = 0; })), "data.types_per_client", "0");
-  EXPECT_USER_ERROR(planned(with([](auto& o) { o.local_fraction = 1.5; })), "data.local_fraction", "1.5");
-  EXPECT_USER_ERROR(planned(with([](auto& o) { o.realisation = config::Realisation::kPerSequence; })),
-                    "data.realisation", "pooled");
-  EXPECT_USER_ERROR(planned(with([](auto& o) { o.clock = config::Clock::kElapsed; })), "data.clock", "calendar");
-  EXPECT_USER_ERROR(planned(with([](auto& o) { o.train.clear(); })), "data.train");
-  EXPECT_USER_ERROR(planned(with([](auto& o) { o.test.clear(); })), "data.test");
-  EXPECT_USER_ERROR(planned(with([](auto& o) { o.windows = {"one.csv"}; })), "data.windows", "1 tables",
-                    "2 data files");
-  EXPECT_USER_ERROR(planned(with([](auto& o) { o.client_files = "a"; })), "data.train", "data.client_files");
   EXPECT_USER_ERROR(planned(with([](auto& o) { o.leave_out_types = {0, 1, 2, 3, 4}; })), "data.leave_out_types");
   EXPECT_USER_ERROR(planned(with([](auto& o) { o.train = {"/nowhere.csv"}; })), "/nowhere.csv");
   EXPECT_USER_ERROR(

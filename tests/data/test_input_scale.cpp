@@ -26,7 +26,7 @@ Plan plan_of(const Folder& folder, double start, double step, int events, int ty
   options.clients = 1;
   options.partition = config::Partition::kHomogeneous;
   options.clock = clock;
-  Plan plan = make_plan(options, 100, 1);
+  Plan plan = test::made_plan(options);
   const std::int64_t all[] = {0};
   finish_plan(plan, local_extents(plan, all));
   return plan;

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "config/error.hpp"
+#include "federation/checkpoint.hpp"
 #include "federation/configuration_changes.hpp"
-#include "federation/run_state.hpp"
 
 namespace fedpp::federation {
 namespace {

@@ -8,6 +8,7 @@
 #include "gpu/cases.hpp"
 #include "model/alignment.hpp"
 #include "model/clients.hpp"
+#include "model/e_steps.hpp"
 #include "model/frozen_prediction.hpp"
 
 namespace {
@@ -16,8 +17,6 @@ using namespace fedpp;
 using model::Client;
 using test::host;
 using Vector = std::vector<double>;
-
-const double kJitter = config::Model{}.jitter;
 
 std::vector<model::ClientPoints> points_of(const std::vector<Client>& clients) {
   std::vector<model::ClientPoints> points;
@@ -89,7 +88,8 @@ struct Prepared {
       if (!agree) w = {normals(engine, p, 0, 0.5), Vector(p, 0.2)};
       received.own[c.id] = w;
     }
-    block = std::make_unique<model::ClientBatch>(points, own, samples, 1e-4, true, spread);
+    block = std::make_unique<model::ClientBatch>(
+        points, own, model::BatchOptions{.samples = samples, .jitter = 1e-4, .with_gradient = true, .spread = spread});
     alignment = model::make_alignment(*block, points, received, strength);
     gpu::embed_received(exec, b(), f(), block->encoder(), alignment, key);
     gpu::draw_weights(exec, b(), f(), key);
@@ -346,7 +346,7 @@ TEST(AlignmentStrength, is_the_events_times_what_the_received_model_is_worth) {
   std::vector<model::WeightPosterior> own;
   for (const auto& c : clients) own.push_back(c.state.weights);
   const auto by_own = frozen.under(own), by_prior = frozen.under({prior, prior, prior});
-  const auto strengths = model::alignment_strengths(points, prior, kJitter, training, 8);
+  const auto strengths = model::alignment_strengths(points, prior, config::Model{}.jitter, training, 8);
   bool less = false;
   for (std::size_t k = 0; k < clients.size(); ++k) {
     double events = 0, loss_own = 0, loss_prior = 0;
@@ -364,17 +364,19 @@ TEST(AlignmentStrength, is_the_events_times_what_the_received_model_is_worth) {
     EXPECT_NEAR(strengths[k], 2 * events * alpha, 1e-9 * events);
     less = less || alpha < 0.999;
     // The same model on both sides: alpha = 1.
-    const auto same = model::alignment_strengths({points[k]}, clients[k].state.weights, kJitter, training, 8);
+    const auto same =
+        model::alignment_strengths({points[k]}, clients[k].state.weights, config::Model{}.jitter, training, 8);
     EXPECT_EQ(same[0], 2 * events);
   }
   EXPECT_TRUE(less) << "training made no client better than the prior: the test tests little";
   // Without events, and where the received model cannot be evaluated: no pull.
   Client empty = model::make_client(4, clients[0].embedding, {}, 5, 1.0);
   empty.state.weights = prior;
-  EXPECT_EQ(model::alignment_strengths({{&empty, &empty.training}}, prior, kJitter, training, 8), Vector{0});
+  EXPECT_EQ(model::alignment_strengths({{&empty, &empty.training}}, prior, config::Model{}.jitter, training, 8),
+            Vector{0});
   auto broken = prior;
   broken.mean[0] = std::nan("");
-  EXPECT_EQ(model::alignment_strengths({points[0]}, broken, kJitter, training, 8), Vector{0});
+  EXPECT_EQ(model::alignment_strengths({points[0]}, broken, config::Model{}.jitter, training, 8), Vector{0});
 }
 
 }  // namespace

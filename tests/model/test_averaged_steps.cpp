@@ -7,6 +7,7 @@
 #include "gpu/kernels.hpp"
 #include "model/client_batch.hpp"
 #include "model/clients.hpp"
+#include "model/e_steps.hpp"
 
 namespace {
 

@@ -100,6 +100,9 @@ TEST_P(Requests, sets_and_blocks_are_kept_to) {
   const auto together = model::predict(requests, prior, options);
   options.workspace_mb = 1e-3;
   const auto apart = model::predict(requests, prior, options);
+  options.moments = false;
+  const auto without_moments = model::predict(requests, prior, options);
+  options.moments = true;
   ASSERT_EQ(together.size(), count);
   for (std::size_t k = 0; k < count; ++k) {
     ASSERT_EQ(together[k].size(), 2u);
@@ -118,6 +121,8 @@ TEST_P(Requests, sets_and_blocks_are_kept_to) {
           EXPECT_EQ(p.variance, other.variance);
           EXPECT_EQ(p.rate, other.rate);
         }
+        EXPECT_EQ(p.expected_intensity, without_moments[k][set][i].expected_intensity);
+        EXPECT_TRUE(without_moments[k][set][i].mean.empty() && without_moments[k][set][i].variance.empty());
         for (const double lambda : p.expected_intensity) EXPECT_TRUE(lambda > 0 && lambda < p.rate);
       }
     }

@@ -1,4 +1,4 @@
-#include "federation/run_state.hpp"
+#include "federation/checkpoint.hpp"
 
 #include <fmt/format.h>
 
@@ -104,7 +104,7 @@ void write_partial(Session& session, const RunState& state, const io::PartialFil
       file.set_attribute("layout", kCheckpointLayout);
       file.set_attribute("oldest_reader", kCheckpointOldestReader);
       file.set_attribute("version", version());
-      file.set_attribute("git", git_revision());
+      file.set_attribute("git", revision());
       file.set_attribute("next_round", state.next_round);
       file.set_attribute("clients", session.clients());
       file.set_attribute("seed", session.config().federation.seed);
@@ -132,11 +132,8 @@ void write_partial(Session& session, const RunState& state, const io::PartialFil
       write_holdings(group, client.data);
       if (const auto best = state.best_clients.find(client.data.id); best != state.best_clients.end())
         write_client_state(group.create_group("best"), best->second);
-      if (const auto gain = state.gains.find(client.data.id); gain != state.gains.end())
-        group.write("gain", std::vector<double>{gain->second.nats, gain->second.events});
-      if (const auto score = state.validation.find(client.data.id); score != state.validation.end())
-        group.write("validation",
-                    std::vector<double>{score->second.headline, score->second.plug_in, score->second.events});
+      write_gain(group, state.gains, client.data.id);
+      write_validation(group, state.validation, client.data.id);
     }
     file.close();
     partial.flush();
@@ -149,8 +146,7 @@ void write_partial(Session& session, const RunState& state, const io::PartialFil
 std::vector<std::string> commit(mpi::Communicator& world, io::PartialFile& partial, std::int64_t round,
                                 std::int64_t keep) {
   std::vector<std::string> superseded;
-  mpi::together(world, [&] {
-    if (!world.is_root()) return;
+  mpi::on_root(world, [&] {
     const std::string directory = io::folder_of(partial.path());
     superseded = io::supersede_checkpoints(directory, round);
     io::commit(partial, io::kCheckpoint);
@@ -181,8 +177,7 @@ std::vector<std::string> write_checkpoint(Session& session, const RunState& stat
 }
 
 CheckpointHeader read_header(const std::string& path, ReadFor purpose, mpi::Communicator& world) {
-  mpi::together(world, [&] {
-    if (!world.is_root()) return;
+  mpi::on_root(world, [&] {
     try {
       io::verify(path, io::kCheckpoint);
     } catch (const io::Error& error) {
@@ -241,14 +236,8 @@ RunState read_checkpoint(Session& session, const CheckpointHeader& header, ReadF
       read_own_prior(group, "prior", state.theta, client.data.id);
       read_own_prior(group, "best_prior", state.best_theta, client.data.id);
       read_upload(group, state.uploads, client.data.id);
-      if (group.exists("gain")) {
-        const auto gain = group.read_vector<double>("gain");
-        state.gains[client.data.id] = {gain.at(0), gain.at(1)};
-      }
-      if (group.exists("validation")) {
-        const auto score = group.read_vector<double>("validation");
-        state.validation[client.data.id] = {score.at(0), score.at(1), score.at(2)};
-      }
+      read_gain(group, state.gains, client.data.id);
+      read_validation(group, state.validation, client.data.id);
     }
   });
   if (world.max(other_data ? 1 : 0, "configuration") > 0) forget_scores(state);
@@ -258,8 +247,7 @@ RunState read_checkpoint(Session& session, const CheckpointHeader& header, ReadF
 std::optional<std::string> newest_intact_of(const config::Config& config, mpi::Communicator& world,
                                             std::vector<std::string>* refused) {
   std::string path;
-  mpi::together(world, [&] {
-    if (!world.is_root()) return;
+  mpi::on_root(world, [&] {
     const auto& directory = config.output.directory;
     const auto intact = io::newest_intact_checkpoint(directory, refused);
     if (!intact && io::newest_checkpoint(directory))
@@ -275,30 +263,13 @@ std::optional<std::string> newest_intact_of(const config::Config& config, mpi::C
 
 std::string newest_checkpoint_of(const config::Config& config, mpi::Communicator& world) {
   std::string path;
-  mpi::together(world, [&] {
-    if (!world.is_root()) return;
+  mpi::on_root(world, [&] {
     const auto newest = io::newest_checkpoint(config.output.directory);
     if (!newest) throw UserError(fmt::format("{} holds no checkpoint: train there first", config.output.directory));
     path = newest->path;
   });
   world.broadcast(path, 0, "configuration");
   return path;
-}
-
-SelectedState::SelectedState(Session& session, const RunState& state, KeptState wanted)
-    : session_(session),
-      which_(state.stopping.best_round >= 0 ? wanted : KeptState::kLast),
-      rounds_(which_ == KeptState::kBest ? state.stopping.best_round + 1 : state.next_round),
-      theta_(which_ == KeptState::kBest ? state.best_theta : state.theta) {
-  if (which_ == KeptState::kLast) return;
-  for (const auto& client : session.owned()) others_.push_back(state.best_clients.at(client.data.id));
-  exchange();
-}
-
-SelectedState::~SelectedState() { exchange(); }
-
-void SelectedState::exchange() noexcept {
-  for (std::size_t k = 0; k < others_.size(); ++k) std::swap(session_.owned()[k].model.state, others_[k]);
 }
 
 }  // namespace fedpp::federation
