@@ -115,6 +115,7 @@ config::Config make_workload(char name, const std::string& folder, std::int64_t 
     default:
       throw UserError(fmt::format("workload '{}': there are a, b, c and d", name));
   }
+  config::settle(config);  // as in a run on the files
   return config;
 }
 

@@ -2,16 +2,13 @@
 
 #include <sched.h>
 
-#include <algorithm>
+#include <set>
 #include <stdexcept>
 
 #include "gpu/kokkos.hpp"
 
 #if defined(KOKKOS_ENABLE_CUDA)
 #include <cuda_runtime_api.h>
-#endif
-#if defined(KOKKOS_ENABLE_OPENMP)
-#include <omp.h>
 #endif
 
 namespace fedpp::gpu {
@@ -93,23 +90,20 @@ double free_device_mb() {
 }
 
 std::vector<int> usable_cores() {
-  std::vector<int> cores;
+  std::set<int> cores;
+  const auto add_this_threads = [&] {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return;
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+      if (CPU_ISSET(core, &set)) cores.insert(core);
+  };
 #if defined(KOKKOS_ENABLE_OPENMP)
-  for (int place = 0; place < omp_get_num_places(); ++place) {
-    std::vector<int> ids(static_cast<std::size_t>(omp_get_place_num_procs(place)));
-    omp_get_place_proc_ids(place, ids.data());
-    cores.insert(cores.end(), ids.begin(), ids.end());
-  }
-  std::sort(cores.begin(), cores.end());
-  cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
-  if (!cores.empty()) return cores;  // without places nothing is bound
+#pragma omp parallel
+#pragma omp critical
 #endif
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return {};
-  for (int core = 0; core < CPU_SETSIZE; ++core)
-    if (CPU_ISSET(core, &set)) cores.push_back(core);
-  return cores;
+  add_this_threads();
+  return {cores.begin(), cores.end()};
 }
 
 std::string fault_of(const std::vector<std::uint64_t>& words) {

@@ -29,8 +29,8 @@ double free_device_mb();
 /// a host, too: cheap, and the same path. Needs a Runtime.
 Device examine_device(std::int64_t words = 1 << 20);
 
-/// The cores that this process' threads may use, increasing. Not the main thread's alone, which OpenMP binds to the
-/// first of them where OMP_PROC_BIND says so.
+/// The cores that the threads of this process' kernels may use, increasing: of each thread those that it is bound to,
+/// which OMP_PROC_BIND may have narrowed to one.
 std::vector<int> usable_cores();
 
 /// The self-test's judgement of what came back: "" or how many words are wrong and where the first is.

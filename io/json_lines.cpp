@@ -9,12 +9,19 @@
 
 namespace fedpp::io {
 
-JsonLinesWriter::JsonLinesWriter(const std::string& path)
-    : fd_(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666)) {
+void end_last_line(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
+  if (fd < 0) return;
   struct stat status{};
-  if (fd_ < 0 || ::fstat(fd_, &status) != 0 || status.st_size == 0) return;
   char last = '\n';
-  if (::pread(fd_, &last, 1, status.st_size - 1) == 1 && last != '\n' && ::write(fd_, "\n", 1) < 0) return;
+  const bool read = ::fstat(fd, &status) == 0 && status.st_size > 0 && ::pread(fd, &last, 1, status.st_size - 1) == 1;
+  if (read && last != '\n' && ::write(fd, "\n", 1) < 0) last = '\n';  // a by-product: no error
+  ::close(fd);
+}
+
+JsonLinesWriter::JsonLinesWriter(const std::string& path) {
+  end_last_line(path);
+  fd_ = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
 }
 
 JsonLinesWriter::~JsonLinesWriter() {

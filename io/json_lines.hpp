@@ -7,6 +7,9 @@
 
 namespace fedpp::io {
 
+/// Ends a line of which a killed writer left half, so that the next one is whole. No error: as below.
+void end_last_line(const std::string& path);
+
 /// Appends. Each line goes to the system in one write, so that a reader sees at most one half of one.
 class JsonLinesWriter {
  public:

@@ -47,10 +47,13 @@ bool active() {
 
 }  // namespace
 
+bool memory_ran_out(const std::exception& error) {
+  return dynamic_cast<const std::bad_alloc*>(&error) || dynamic_cast<const std::length_error*>(&error) ||
+         std::strstr(error.what(), "failed to allocate") != nullptr;  // Kokkos makes text of a bad_alloc
+}
+
 std::string text_of(const std::exception& error) {
-  const bool memory = dynamic_cast<const std::bad_alloc*>(&error) || dynamic_cast<const std::length_error*>(&error) ||
-                      std::strstr(error.what(), "failed to allocate") != nullptr;  // Kokkos makes text of a bad_alloc
-  if (!memory) return error.what();
+  if (!memory_ran_out(error)) return error.what();
   return std::string("memory ran out (") + error.what() + ")" + memory_remedy();
 }
 

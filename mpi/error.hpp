@@ -23,6 +23,9 @@ struct AgreedError : Error {
 /// What an exception says; of memory that ran out, where the library's text says nothing, what can be done.
 std::string text_of(const std::exception& error);
 
+/// Whether it says that memory ran out, here or in a library.
+bool memory_ran_out(const std::exception& error);
+
 /// What can be done about memory that ran out, in the program's words: it knows its options.
 void set_memory_remedy(const std::string& words);
 

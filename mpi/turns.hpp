@@ -19,6 +19,7 @@ void agree(Communicator& comm, const std::optional<std::string>& error, bool use
 struct Failure {
   std::optional<std::string> text;
   bool users_mistake = false;
+  bool memory_ran_out = false;
 };
 
 /// Runs `f()` and catches its exception.
@@ -30,9 +31,9 @@ Failure failure_of(F&& f) {
   } catch (const std::invalid_argument& error) {
     return {std::string(error.what()), true};
   } catch (const std::exception& error) {
-    return {text_of(error), false};
+    return {text_of(error), false, memory_ran_out(error)};
   } catch (...) {
-    return {std::string("an exception of unknown type"), false};
+    return {std::string("an exception of unknown type")};
   }
 }
 

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <vector>
 
 #include "config/counted.hpp"
@@ -35,6 +36,10 @@ std::int64_t whole(const json& object, const char* key) {
 std::string text(const json& object, const char* key) {
   const auto at = object.find(key);
   return at != object.end() && at->is_string() ? at->get<std::string>() : "";
+}
+
+double mean(const std::vector<double>& values) {
+  return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 double median(std::vector<double> values) {
@@ -104,7 +109,7 @@ void read_records(const std::string& directory, RunStatus& status) {
     }
   }
   status.done = rounds.empty() ? 0 : rounds.rbegin()->first;
-  status.seconds_a_round = median(latest(rounds, "seconds"));
+  status.seconds_a_round = mean(latest(rounds, "seconds"));
   if (const auto values = latest(rounds, "imbalance"); !values.empty()) status.imbalance = median(values);
   if (const auto values = latest(rounds, "elbo_gain"); !values.empty()) status.gain = values.front();
   if (const auto values = latest(rounds, "validation"); !values.empty()) status.validation = values.front();

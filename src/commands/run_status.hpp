@@ -12,7 +12,7 @@ struct RunStatus {
   std::string where;  ///< host, process, job: of the lock's holder, or of the last start
   std::string version;
   std::int64_t ranks = 0, clients = 0, done = 0, rounds = 0, starts = 0;
-  double seconds_a_round = 0;        ///< median of the last ten; 0: none yet
+  double seconds_a_round = 0;        ///< mean of the last ten, with their checkpoints; 0: none yet
   std::optional<double> gain;        ///< nats per training event above a constant rate
   std::optional<double> validation;  ///< of the last validated round
   std::int64_t best_round = 0;       ///< from 1; 0: none

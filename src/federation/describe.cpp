@@ -84,6 +84,16 @@ std::string describe(Session& session) {
   return text;
 }
 
+std::string idle_ranks(const Session& session) {
+  const auto& config = session.config();
+  const std::int64_t ranks = session.world().size(), asked = config.federation.participants;
+  const std::int64_t participants = asked == 0 ? session.clients() : std::min(asked, session.clients());
+  if (ranks <= participants) return "";
+  return fmt::format("{}, but {} a round: at most {} at a time", counted(ranks, "rank"),
+                     counted(participants, "participant"),
+                     participants == 1 ? "one rank works" : fmt::format("{} ranks work", participants));
+}
+
 std::string describe_attack(const Session& session) {
   const auto hostile = static_cast<std::int64_t>(session.hostile().size());
   return fmt::format("[attack] {}: {} of {} hostile; scores are of the others",

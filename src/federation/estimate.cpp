@@ -154,6 +154,33 @@ Rates calibrate(Session& session, ValidationWindows& windows) {
   return rates;
 }
 
+/// Mean seconds of the local updates of a round, of the slowest rank, on 1, 2, 4, ... ranks that are as fast as these and
+/// not more than a round's participants, over the first rounds; without what ranks say to each other. `seconds`: [C] of
+/// each client's update.
+std::vector<std::pair<int, double>> on_other_ranks(const Session& session, const std::vector<double>& seconds) {
+  constexpr std::int64_t kMostRounds = 200;
+  const auto& f = session.config().federation;
+  const auto rounds = std::min(f.rounds, kMostRounds);
+  std::vector<std::vector<std::int64_t>> participants;
+  for (std::int64_t round = 0; round < rounds; ++round)
+    participants.push_back(
+        sample_participants(session.clients(), f.participants, session.seed(), round, f.straggling_period));
+  std::vector<std::pair<int, double>> result;
+  for (int ranks = 1; ranks <= static_cast<int>(participants.front().size()); ranks *= 2) {
+    // Where only an owner may open a client's file, clients are placed before it is known what they cost.
+    const mpi::Placement placement(
+        session.plan().one_file_a_client() ? std::vector<double>(seconds.size(), 1.0) : seconds, ranks);
+    double sum = 0;
+    for (const auto& those : participants) {
+      std::vector<double> load(static_cast<std::size_t>(ranks), 0.0);
+      for (const auto c : those) load[static_cast<std::size_t>(placement.rank_of(c))] += seconds[c];
+      sum += *std::max_element(load.begin(), load.end());
+    }
+    result.emplace_back(ranks, sum / static_cast<double>(rounds));
+  }
+  return result;
+}
+
 }  // namespace
 
 int run_estimate(const config::Config& config, mpi::Communicator& world) {
@@ -196,6 +223,10 @@ int run_estimate(const config::Config& config, mpi::Communicator& world) {
   }
   world.allreduce(std::span<std::int64_t>(slowest_update), mpi::Op::max, "estimate");
   world.allreduce(std::span<std::int64_t>(slowest_validate), mpi::Op::max, "estimate");
+  std::vector<double> own_seconds;
+  for (const auto& client : session->owned())
+    own_seconds.push_back(rates.update * model::epoch_cost(client.model, config.training.samples).flops);
+  const auto seconds = session->share(own_seconds, "estimate");
   double own_score = 0;
   for (const auto& client : session->owned()) own_score += rates.score * model::epoch_cost(client.model, 1).flops;
   const double score = world.max(own_score, "estimate");
@@ -229,6 +260,11 @@ int run_estimate(const config::Config& config, mpi::Communicator& world) {
       "\nEstimated: {:.3g} s for {} rounds (local updates {:.3g} s, validation {:.3g} s), then {:.3g} s of scores; "
       "loading took {:.3g} s.\n",
       update + validate, f.rounds, update, validate, score, load);
+  if (const auto idle = idle_ranks(*session); !idle.empty()) fmt::print("{}\n", idle);
+  const auto others = on_other_ranks(*session, seconds);
+  if (others.size() > 1) fmt::print("\n{:>5} {:>15} {:>12}\n", "ranks", "update s/round", "times faster");
+  for (std::size_t k = 0; k < others.size() && others.size() > 1; ++k)
+    fmt::print("{:>5} {:>15.3g} {:>12.1f}\n", others[k].first, others[k].second, others[0].second / others[k].second);
   return 0;
 }
 

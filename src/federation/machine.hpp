@@ -17,8 +17,8 @@ std::string whereabouts();
 std::string ranges(const std::vector<int>& cores);
 
 struct RanksExamined {
-  std::vector<std::string> lines;  ///< one a rank: host, process, cores, device
-  std::string warning;             ///< ranks with more threads than cores; "": none
+  std::vector<std::string> lines;     ///< one a rank: host, process, cores, device
+  std::vector<std::string> warnings;  ///< ranks with more threads than cores, alone or together; cores without a thread
 };
 
 /// Collective. Every rank examines its device, by `examine` (gpu::examine_device in a run); one that fails its

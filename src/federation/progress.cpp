@@ -61,10 +61,15 @@ Progress::Progress(const mpi::Communicator& world, bool renew, const std::string
       out_(stdout) {
   if (!speaks_) return;
   records_ = std::make_unique<io::JsonLinesWriter>(directory + "/status.jsonl");
+  io::end_last_line(directory + "/train.log");
   log_ = std::make_shared<spdlog::logger>(
       "train", std::make_shared<spdlog::sinks::basic_file_sink_st>(directory + "/train.log"));
   log_->set_pattern("%Y-%m-%d %H:%M:%S %v");
   log_->flush_on(spdlog::level::info);
+  log_->set_error_handler([said = false](const std::string& what) mutable {  // a full disk, at every line
+    if (!said) fmt::print(stderr, "fedpp: train.log lacks lines: {}\n", what);
+    said = true;
+  });
 }
 
 Progress::Progress(const mpi::Communicator& world, bool renew)

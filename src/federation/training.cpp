@@ -194,7 +194,8 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   progress.line(describe(session));
   for (const auto& note : config::notes(config)) progress.line(note);
   for (const auto& rank : ranks.lines) progress.note(rank);
-  if (!ranks.warning.empty()) progress.line(ranks.warning);
+  for (const auto& warning : ranks.warnings) progress.line(warning);
+  if (const auto text = idle_ranks(session); !text.empty()) progress.line(text);
   for (const auto& reason : passed_over) progress.line("passed over: " + reason);
   if (header) progress.line(describe_start(request, *header));
   if (request.start == Start::kResume)

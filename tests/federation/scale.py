@@ -40,8 +40,19 @@ class Threads(SameBits):
         said = self.said(3, allowed[:1])
         crowded = f"1 of 1 ranks with more threads than cores, which then wait for each other (rank 0: 3 threads, cores {allowed[0]})"
         self.assertEqual(crowded in said, "3 threads" in self.result("out")["backend"], said)
+        self.assertEqual("OMP_NUM_THREADS = 3, but a rank of this build computes with one thread" in said, "1 thread" in self.result("out")["backend"], said)
         if len(allowed) > 1:  # bound, the main thread has one core, and the process two
             self.assertNotIn("more threads than cores", self.said(2, allowed[:2], OMP_PROC_BIND="spread", OMP_PLACES="threads"))
+
+    def test_ranks_that_share_a_core_are_said(self):
+        self.deck(federation__rounds=1, federation__participants=1)
+        core = sorted(os.sched_getaffinity(0))[0]
+        for ranks in (1, 2):
+            result = subprocess.run(self.on_ranks(ranks, "train", "run.toml", "--out", f"out{ranks}"), cwd=self.folder, text=True, capture_output=True,
+                                    env={**os.environ, "OMP_NUM_THREADS": "1"}, preexec_fn=lambda: os.sched_setaffinity(0, [core]))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(f"2 ranks with 2 threads on 1 core ({core}), where they wait for each other" in result.stdout, ranks == 2, result.stdout)
+            self.assertEqual("2 ranks, but 1 participant a round: at most one rank works at a time" in result.stdout, ranks == 2, result.stdout)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -97,6 +98,17 @@ TEST(Machine, AnExaminationThatThrowsIsAFaultWithItsPlace) {
                         "node out and start again",
                         faulty, whereabouts_of(world, faulty)));
   EXPECT_FALSE(error->users_mistake);
+}
+
+TEST(Machine, MemoryThatRunsOutInTheExaminationIsNoFaultOfTheNode) {
+  auto world = mpi::Communicator::world();
+  const auto error = error_of(world, [] {
+    throw std::bad_alloc();
+    return gpu::Device();
+  });
+  ASSERT_TRUE(error);
+  EXPECT_TRUE(std::string(error->what()).starts_with("memory ran out")) << error->what();
+  EXPECT_EQ(std::string(error->what()).find("leave this node out"), std::string::npos) << error->what();
 }
 
 }  // namespace

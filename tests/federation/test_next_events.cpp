@@ -40,6 +40,7 @@ class Federation {
     config_.data.clients = 3;
     config_.data.partition = config::Partition::kHomogeneous;
     config_.data.realisation = realisation;
+    config_.data.clock = config::Clock::kElapsed;
     config_.model.encoder = encoder;
     config_.model.width = 6;
     config_.model.layers = 1;
