@@ -44,9 +44,24 @@ class Stubs(unittest.TestCase):
 class Cores(Stubs):
     def test_srun_gives_a_rank_the_cores_that_sbatch_was_asked_for(self):
         self.command("srun", 'echo "cores ${SRUN_CPUS_PER_TASK:-unset}, threads $OMP_NUM_THREADS, $*"')
-        self.assertIn("cores 4, threads 4, --ntasks=2 ", self.on_ranks(2, SLURM_CPUS_PER_TASK="4").stdout)
+        self.assertIn("cores 4, threads 4, --ntasks=2 --mem=0 ", self.on_ranks(2, SLURM_CPUS_PER_TASK="4").stdout)
         self.assertIn("cores 2, threads 4, ", self.on_ranks(2, SLURM_CPUS_PER_TASK="4", SRUN_CPUS_PER_TASK="2").stdout)
-        self.assertIn("cores unset, threads 1, ", self.on_ranks(2).stdout)
+
+    def test_srun_gives_a_rank_a_core_a_thread_where_sbatch_was_not_asked_and_there_are_as_many(self):
+        """A step that is smaller than the job's part of a node is bound by that alone."""
+        self.command("srun", 'echo "cores ${SRUN_CPUS_PER_TASK:-unset}, threads $OMP_NUM_THREADS"')
+        job = {"SLURM_NTASKS": "7", "SLURM_JOB_NUM_NODES": "2", "SLURM_CPUS_ON_NODE": "8"}
+        self.assertIn("cores 1, threads 1\n", self.on_ranks(2, **job).stdout)
+        self.assertIn("cores 2, threads 2\n", self.on_ranks(2, **job, OMP_NUM_THREADS="2").stdout)
+        self.assertIn("cores unset, threads 3\n", self.on_ranks(2, **job, OMP_NUM_THREADS="3").stdout)  # srun would refuse the step
+
+    def test_a_rank_that_srun_does_not_bind_does_not_bind_its_threads(self):
+        self.command("srun", 'until [ "$1" = bash ] || [ "$1" = fedpp ]; do shift; done\nexec "$@"')
+        self.command("fedpp", 'echo "$OMP_PROC_BIND: $*"')
+        self.command("nproc", 'echo "${OMP_NUM_THREADS:-4}"')  # as the real one, which answers to this variable first
+        self.assertEqual(self.on_ranks(2, OMP_NUM_THREADS="3").stdout, "false: train run.toml\n")
+        self.assertEqual(self.on_ranks(2, OMP_NUM_THREADS="4").stdout, "spread: train run.toml\n")
+        self.assertEqual(self.on_ranks(2, OMP_NUM_THREADS="3", OMP_PROC_BIND="close").stdout, "close: train run.toml\n")
 
     def test_open_mpi_gives_a_rank_a_core_a_thread(self):
         self.command("mpirun", OPEN_MPI + 'echo "$OMP_PROC_BIND: $*"')
@@ -73,7 +88,7 @@ class Scripts(Stubs):
     def test_scaling_fills_a_node_before_the_next(self):
         self.command("srun", 'echo "$*" >>asked')
         self.start("bash", JOBS / "scaling.sbatch", "run.toml", "out", SLURM_NTASKS="16", SLURM_JOB_NUM_NODES="4", FEDPP_SRUN="--mpi=pmix")
-        asked = [line.split(" --kill")[0] + line.split("exit=1")[1].split(" fedpp ")[0] for line in (self.folder / "asked").read_text().splitlines()]
+        asked = [line.split(" --mem")[0] + line.split("exit=1")[1].split(" bash ")[0] for line in (self.folder / "asked").read_text().splitlines()]
         self.assertEqual(asked, [f"--ntasks={ranks} --nodes={nodes} --distribution=block --mpi=pmix" for ranks, nodes in [(1, 1), (2, 1), (4, 1), (8, 2), (16, 4)]])
 
     def test_scripts_of_a_site_may_read_variables_that_are_not_set(self):
