@@ -281,6 +281,7 @@ class Sweep(Stubs):
         self.assertEqual(self.states(), ["other settings", "finished"])
 
     def test_a_grid_is_utf_8_in_any_locale(self):
+        (self.folder / "run.toml").write_text("[federation]\nrounds = 3\n")
         line = "data.train=größe.csv"
         (self.folder / "grid").write_bytes(f"{line}\n".encode())
         self.sweep()
@@ -306,3 +307,14 @@ class Sweep(Stubs):
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
+    def test_another_configuration_needs_another_folder(self):
+        """Its tasks would be refused one by one, beside a table of the old results."""
+        self.sweep()
+        (self.folder / "run.toml").write_text("[federation]\nrounds = 4\n")
+        said = self.sweep()
+        self.assertEqual((said.returncode, len(self.asked())), (2, 2))
+        self.assertIn("out/config.toml", said.stderr)
+        waiting = self.task(1)  # submitted before CONFIG changed
+        self.assertEqual((waiting.returncode, waiting.stdout), (2, ""))
+        self.assertIn("run.toml is not what was submitted", waiting.stderr)
+
