@@ -13,6 +13,10 @@
 #   FEDPP_MODULES     modules to load, for FEDPP_MACHINE=modules
 #   FEDPP_SPACK_ENV   folder of a Spack environment, for FEDPP_MACHINE=spack (default: jobs/environment)
 #   FEDPP_IMAGE       the container, for FEDPP_MACHINE=apptainer (default: fedpp.sif)
+#   FEDPP_BIND        folders that the container sees beside those of its own, as apptainer's --bind takes them: /data,/scratch
+#   FEDPP_MAX_RESTARTS    how often a job of run.sbatch or sweep.sh goes back into the queue (default: 100)
+#   FEDPP_NCU_LAUNCHES    kernel launches that profile.sbatch shows under ncu (default: 60)
+#   FEDPP_PYTHON      the Python with Matplotlib for figures (default: python3 in PATH, then /usr/bin/python3)
 
 FEDPP_HOME=${FEDPP_HOME:-${SLURM_SUBMIT_DIR:-$PWD}}
 fedpp_jobs=$FEDPP_HOME/jobs
@@ -27,7 +31,8 @@ if [ -z "${FEDPP:-}" ]; then
     [ ! -x "$built" ] || FEDPP=$built
   done
 fi
-. "$fedpp_jobs/environment/${FEDPP_MACHINE:-plain}.sh"
+[ -r "$fedpp_jobs/environment/${FEDPP_MACHINE:=plain}.sh" ] || { echo "environment.sh: FEDPP_MACHINE=$FEDPP_MACHINE: plain, modules, spack or apptainer" >&2; exit 2; }
+. "$fedpp_jobs/environment/$FEDPP_MACHINE.sh"
 set $fedpp_unset
 [ ${#fedpp_command[@]} -gt 0 ] || fedpp_command=("$FEDPP")
 

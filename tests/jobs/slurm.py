@@ -234,9 +234,9 @@ class Studies(Slurm):
         self.assertTrue((self.folder / "scaling/scaling.png").is_file(), self.log())
 
     def test_profilers_that_are_not_there_are_named(self):
-        job = self.submit("--ntasks=1", JOBS / "profile.sbatch", "kokkos", "run.toml", "profile", KOKKOS_TOOLS_LIBS="nowhere.so")
+        job = self.submit("--ntasks=1", JOBS / "profile.sbatch", "kokkos", "run.toml", "profile", KOKKOS_TOOLS_LIBS="/nowhere.so")
         self.wait(job, self.finished(job))
-        self.assertIn("KOKKOS_TOOLS_LIBS='nowhere.so' is no library", self.log())
+        self.assertIn("KOKKOS_TOOLS_LIBS: '/nowhere.so' is no library", self.log())
 
 
 if __name__ == "__main__":

@@ -131,9 +131,51 @@ class GpuAware(Stubs):
 class Requeue(Stubs):
     """run.sbatch under a SLURM that says RUNNING; what was asked of scontrol is in `asked`."""
 
+        self.command("fedpp", '[ $1 = status ] && echo "$2: running (host n1)"')
+        said = self.start("bash", JOBS / "profile.sbatch", "perf", "run.toml", ".")
+        self.assertEqual((said.returncode, (self.folder / "run").exists()), (2, True))
+        self.assertIn("a run is at work in ./run", said.stderr)
+        self.command("fedpp", 'echo "$2: not running, and no end was recorded"')
     def setUp(self):
         super().setUp()
         self.command("scontrol", 'echo "$*" >>asked; echo JobState=RUNNING')
+
+    def test_libraries_of_kokkos_tools_may_be_several_and_names_alone(self):
+        self.command("srun", 'echo "$KOKKOS_TOOLS_LIBS"')
+        (self.folder / "kp.so").touch()
+        profile = lambda libraries: self.start("bash", JOBS / "profile.sbatch", "kokkos", "run.toml", "out", KOKKOS_TOOLS_LIBS=libraries)
+        for libraries in ["libkp_kernel_timer.so", "./kp.so", "./kp.so;libkp_memory_events.so"]:
+            self.assertEqual(profile(libraries).stdout, libraries + "\n")
+        self.assertIn("'./no.so' is no library", profile("libkp_kernel_timer.so;./no.so").stderr)
+        self.assertIn("KOKKOS_TOOLS_LIBS is empty", profile("").stderr)
+
+
+class Machines(Stubs):
+    """An environment that cannot be had ends the job before it starts ranks."""
+
+    def refused(self, said, **environment):
+        self.command("srun", "touch started")
+        result = self.start("bash", JOBS / "run.sbatch", "run.toml", "out", **environment)
+        self.assertEqual((result.returncode, (self.folder / "started").exists()), (2, False), result.stderr)
+        self.assertIn(said, result.stderr)
+
+    def test_one_that_is_not_known(self):
+        self.refused("FEDPP_MACHINE=module: plain, modules, spack or apptainer", FEDPP_MACHINE="module")
+
+    def test_modules(self):
+        self.command("module", '[ "$1" = purge ] || ! echo "Lmod: unknown $2" >&2')
+        self.refused("FEDPP_MODULES='gcc/99' cannot be loaded", FEDPP_MACHINE="modules", FEDPP_MODULES="gcc/99")
+        (self.folder / "bin/module").unlink()
+        if not any(os.path.exists(f"/etc/profile.d/{name}.sh") for name in ("modules", "lmod")):
+            self.refused("no command 'module' here", FEDPP_MACHINE="modules", FEDPP_MODULES="gcc/13")
+
+    def test_spack(self):
+        self.command("spack", 'echo "Error: no environment" >&2; exit 1')
+        self.command("fedpp", "")  # another one in PATH is not that of the environment
+        self.refused("FEDPP_SPACK_ENV=/env is no environment with fedpp in it", FEDPP_MACHINE="spack", FEDPP_SPACK_ENV="/env")
+        self.command("spack", 'echo "export PATH=/usr/bin:/bin"')  # activated, and fedpp is not installed in it
+        self.refused("FEDPP_SPACK_ENV=/env is no environment with fedpp in it", FEDPP_MACHINE="spack", FEDPP_SPACK_ENV="/env")
+
 
     def stopped(self, srun, **job):
         """Ends with the script's code and output; srun says by the file `started` that it can be asked to stop."""
