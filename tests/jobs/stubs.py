@@ -91,6 +91,29 @@ class Scripts(Stubs):
         asked = [line.split(" --mem")[0] + line.split("exit=1")[1].split(" bash ")[0] for line in (self.folder / "asked").read_text().splitlines()]
         self.assertEqual(asked, [f"--ntasks={ranks} --nodes={nodes} --distribution=block --mpi=pmix" for ranks, nodes in [(1, 1), (2, 1), (4, 1), (8, 2), (16, 4)]])
 
+    def test_scaling_ends_with_all_tasks_of_the_job(self):
+        self.command("srun", 'echo "$1" >>asked')
+        for tasks, asked in [(1, [1]), (3, [1, 2, 3]), (6, [1, 2, 4, 6]), (8, [1, 2, 4, 8])]:
+            self.start("bash", JOBS / "scaling.sbatch", "run.toml", f"out-{tasks}", SLURM_NTASKS=str(tasks))
+            self.assertEqual((self.folder / "asked").read_text().split(), [f"--ntasks={ranks}" for ranks in asked])
+            (self.folder / "asked").unlink()
+
+    def test_scaling_takes_no_times_of_another_job(self):
+        self.command("srun", "touch started")
+        (self.folder / "out/ranks-1").mkdir(parents=True)
+        said = self.start("bash", JOBS / "scaling.sbatch", "run.toml", "out", SLURM_NTASKS="2")
+        self.assertEqual((said.returncode, (self.folder / "started").exists()), (2, False))
+        self.assertIn("scaling.sbatch: out holds runs of another job", said.stderr)
+
+    def test_outside_slurm_fedpps_folder_is_the_current_one_or_asked_for(self):
+        del self.environment["FEDPP_HOME"]
+        for script, first in [("run", []), ("scaling", []), ("profile", ["perf"])]:
+            said = self.start("bash", JOBS / f"{script}.sbatch", *first, "run.toml", "out")
+            self.assertEqual(said.returncode, 2)
+            self.assertIn("set FEDPP_HOME to it", said.stderr)
+        said = self.start("bash", JOBS / "sweep.sbatch", "run.toml", "out", SLURM_ARRAY_TASK_ID="1")
+        self.assertIn("FEDPP_HOME is not fedpp's folder", said.stderr)
+
     def test_scripts_of_a_site_may_read_variables_that_are_not_set(self):
         shutil.copytree(JOBS, self.folder / "jobs")
         (self.folder / "jobs/environment/site.sh").write_text('[ "$NOBODY_SETS_THIS" = 1 ] || export OF_THE_SITE=yes\n')
@@ -108,37 +131,14 @@ class Scripts(Stubs):
         self.assertEqual((said.returncode, (self.folder / "run").exists()), (2, True))
         self.assertIn("./run is there and no training's", said.stderr)
         (self.folder / "run/train.log").touch()
-        self.assertEqual(self.start("bash", JOBS / "profile.sbatch", "perf", "run.toml", ".").returncode, 0)
-        self.assertFalse((self.folder / "run").exists())
-
-
-class GpuAware(Stubs):
-    """FEDPP_GPU_AWARE_MPI where Open MPI was built with CUDA and where it was not."""
-
-    def support(self, value, said):
-        self.command("ompi_info", f"echo mca:mpi:base:param:mpi_built_with_cuda_support:value:{said}")
-        result = self.start("bash", "-c", f'. "{JOBS}/environment.sh"; echo "$OMPI_MCA_opal_cuda_support$MPICH_GPU_SUPPORT_ENABLED"', FEDPP_GPU_AWARE_MPI=value)
-        return result.stdout.strip(), result.stderr
-
-    def test_open_mpi_is_asked_only_where_it_can(self):
-        self.assertEqual(self.support("0", "true"), ("00", ""))
-        self.assertEqual(self.support("1", "true"), ("11", ""))
-        asked, warning = self.support("1", "false")
-        self.assertEqual(asked, "01")
-        self.assertIn("built without CUDA", warning)
-
-
-class Requeue(Stubs):
-    """run.sbatch under a SLURM that says RUNNING; what was asked of scontrol is in `asked`."""
-
         self.command("fedpp", '[ $1 = status ] && echo "$2: running (host n1)"')
         said = self.start("bash", JOBS / "profile.sbatch", "perf", "run.toml", ".")
         self.assertEqual((said.returncode, (self.folder / "run").exists()), (2, True))
         self.assertIn("a run is at work in ./run", said.stderr)
         self.command("fedpp", 'echo "$2: not running, and no end was recorded"')
-    def setUp(self):
-        super().setUp()
-        self.command("scontrol", 'echo "$*" >>asked; echo JobState=RUNNING')
+        self.assertEqual(self.start("bash", JOBS / "profile.sbatch", "perf", "run.toml", ".").returncode, 0)
+        self.assertFalse((self.folder / "run").exists())
+
 
     def test_libraries_of_kokkos_tools_may_be_several_and_names_alone(self):
         self.command("srun", 'echo "$KOKKOS_TOOLS_LIBS"')
@@ -176,6 +176,29 @@ class Machines(Stubs):
         self.command("spack", 'echo "export PATH=/usr/bin:/bin"')  # activated, and fedpp is not installed in it
         self.refused("FEDPP_SPACK_ENV=/env is no environment with fedpp in it", FEDPP_MACHINE="spack", FEDPP_SPACK_ENV="/env")
 
+
+class GpuAware(Stubs):
+    """FEDPP_GPU_AWARE_MPI where Open MPI was built with CUDA and where it was not."""
+
+    def support(self, value, said):
+        self.command("ompi_info", f"echo mca:mpi:base:param:mpi_built_with_cuda_support:value:{said}")
+        result = self.start("bash", "-c", f'. "{JOBS}/environment.sh"; echo "$OMPI_MCA_opal_cuda_support$MPICH_GPU_SUPPORT_ENABLED"', FEDPP_GPU_AWARE_MPI=value)
+        return result.stdout.strip(), result.stderr
+
+    def test_open_mpi_is_asked_only_where_it_can(self):
+        self.assertEqual(self.support("0", "true"), ("00", ""))
+        self.assertEqual(self.support("1", "true"), ("11", ""))
+        asked, warning = self.support("1", "false")
+        self.assertEqual(asked, "01")
+        self.assertIn("built without CUDA", warning)
+
+
+class Requeue(Stubs):
+    """run.sbatch under a SLURM that says RUNNING; what was asked of scontrol is in `asked`."""
+
+    def setUp(self):
+        super().setUp()
+        self.command("scontrol", 'echo "$*" >>asked; echo JobState=RUNNING')
 
     def stopped(self, srun, **job):
         """Ends with the script's code and output; srun says by the file `started` that it can be asked to stop."""
@@ -239,6 +262,15 @@ class Machines(Stubs):
         self.assertTrue(again(3))
         self.assertFalse(again(4))
 
+    def test_after_the_last_restart_it_says_why_it_stays_out_of_the_queue(self):
+        self.command("srun", "mkdir -p out; touch out/checkpoint-000004.h5; exit 75")
+        job = {"SLURM_JOB_ID": "7", "SLURM_RESTART_COUNT": "3"}
+        said = self.start("bash", JOBS / "run.sbatch", "run.toml", "out", **job, FEDPP_MAX_RESTARTS="3")
+        self.assertEqual((said.returncode, self.requeued()), (75, False))
+        self.assertIn("as often as FEDPP_MAX_RESTARTS=3 allows", said.stderr)
+        self.start("bash", JOBS / "run.sbatch", "run.toml", "out", **job, FEDPP_MAX_RESTARTS="4")
+        self.assertTrue(self.requeued())
+
     def test_a_failure_without_a_stop_and_without_a_checkpoint_stays_out_of_the_queue(self):
         self.command("srun", "exit 138")
         self.assertEqual(self.start("bash", JOBS / "run.sbatch", "run.toml", "out", SLURM_JOB_ID="7").returncode, 138)
@@ -249,6 +281,7 @@ class Sweep(Stubs):
     def setUp(self):
         super().setUp()
         self.command("sbatch", 'echo "$*" >>asked; echo "$(wc -l <asked);north"')
+        (self.folder / "run.toml").write_text("[federation]\nrounds = 3\n")
         (self.folder / "grid").write_bytes(b"# two\r\ntraining.learning_rate=0.01 federation.seed=1\r\n\r\nfederation.seed=2 # the last\r\n")
 
     def sweep(self, *options, grid="grid"):
@@ -294,6 +327,17 @@ class Sweep(Stubs):
         self.assertIn("out/grid.txt", said.stderr)
         self.assertEqual(len(self.asked()), 4)
 
+    def test_another_configuration_needs_another_folder(self):
+        """Its tasks would be refused one by one, beside a table of the old results."""
+        self.sweep()
+        (self.folder / "run.toml").write_text("[federation]\nrounds = 4\n")
+        said = self.sweep()
+        self.assertEqual((said.returncode, len(self.asked())), (2, 2))
+        self.assertIn("out/config.toml", said.stderr)
+        waiting = self.task(1)  # submitted before CONFIG changed
+        self.assertEqual((waiting.returncode, waiting.stdout), (2, ""))
+        self.assertIn("run.toml is not what was submitted", waiting.stderr)
+
     def task(self, number, **environment):
         """A task of the array, which says what it would train."""
         self.command("srun", 'echo "$*"; mkdir -p out/001; touch out/001/result.json')
@@ -323,7 +367,6 @@ class Sweep(Stubs):
         self.assertEqual(self.states(), ["other settings", "finished"])
 
     def test_a_grid_is_utf_8_in_any_locale(self):
-        (self.folder / "run.toml").write_text("[federation]\nrounds = 3\n")
         line = "data.train=größe.csv"
         (self.folder / "grid").write_bytes(f"{line}\n".encode())
         self.sweep()
@@ -349,14 +392,3 @@ class Sweep(Stubs):
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
-    def test_another_configuration_needs_another_folder(self):
-        """Its tasks would be refused one by one, beside a table of the old results."""
-        self.sweep()
-        (self.folder / "run.toml").write_text("[federation]\nrounds = 4\n")
-        said = self.sweep()
-        self.assertEqual((said.returncode, len(self.asked())), (2, 2))
-        self.assertIn("out/config.toml", said.stderr)
-        waiting = self.task(1)  # submitted before CONFIG changed
-        self.assertEqual((waiting.returncode, waiting.stdout), (2, ""))
-        self.assertIn("run.toml is not what was submitted", waiting.stderr)
-
