@@ -6,7 +6,8 @@
 #   training.learning_rate=0.03 federation.seed=1
 #
 # Results of line N (lines without settings not counted) are in OUT/NNN. The same grid and CONFIG may be submitted again, to go on with what has not finished.
-# Prints the numbers of the array and of the job that gathers, which is charged and placed as the array is (--account, --partition, --qos, --clusters).
+# Prints the numbers of the array and of the job that gathers, which is charged and placed as the array is (--account, --partition, --qos,
+# --reservation, --clusters).
 set -euo pipefail
 [ $# -ge 3 ] || { echo "usage: sweep.sh GRID CONFIG OUT [SBATCH-OPTION ...]" >&2; exit 2; }
 grid=$1 config=$2 out=$3
@@ -31,8 +32,8 @@ echo "$lines" >"$out/grid.txt" # what is swept, as it was when submitted
 shared=() # options of the array that the job which gathers needs, too
 for ((i = 1; i <= $#; ++i)); do
   case ${!i} in
-    --account=* | --partition=* | --qos=* | --clusters=* | -[ApqM]?*) shared+=("${!i}") ;;
-    --account | --partition | --qos | --clusters | -[ApqM]) shared+=("${!i}" "${@:i+1:1}") ;;
+    --account=* | --partition=* | --qos=* | --reservation=* | --clusters=* | -[ApqM]?*) shared+=("${!i}") ;;
+    --account | --partition | --qos | --reservation | --clusters | -[ApqM]) shared+=("${!i}" "${@:i+1:1}") ;;
   esac
 done
 

@@ -310,8 +310,8 @@ class Sweep(Stubs):
         self.assertIn("--dependency=afterany:1 ", self.asked()[1])
 
     def test_the_job_that_gathers_is_charged_and_placed_as_the_array(self):
-        self.sweep("--account=a b", "--ntasks=4", "--partition", "p", "-qlong", "-M", "north")
-        self.assertIn("--parsable --account=a b --partition p -qlong -M north --dependency=", self.asked()[1])
+        self.sweep("--account=a b", "--ntasks=4", "--partition", "p", "-qlong", "--reservation=r", "-M", "north")
+        self.assertIn("--parsable --account=a b --partition p -qlong --reservation=r -M north --dependency=", self.asked()[1])
 
     def test_the_array_is_named_where_the_job_that_gathers_is_refused(self):
         self.command("sbatch", 'case $* in *--wrap*) exit 1 ;; esac; echo 5')
