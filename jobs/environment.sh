@@ -13,6 +13,10 @@
 #   FEDPP_MODULES     modules to load, for FEDPP_MACHINE=modules
 #   FEDPP_SPACK_ENV   folder of a Spack environment, for FEDPP_MACHINE=spack (default: jobs/environment)
 #   FEDPP_IMAGE       the container, for FEDPP_MACHINE=apptainer (default: fedpp.sif)
+#   FEDPP_BIND        folders that the container sees beside those of its own, as apptainer's --bind takes them: /data,/scratch
+#   FEDPP_MAX_RESTARTS    how often a job of run.sbatch or sweep.sh goes back into the queue (default: 100)
+#   FEDPP_NCU_LAUNCHES    kernel launches that profile.sbatch shows under ncu (default: 60)
+#   FEDPP_PYTHON      the Python with Matplotlib for figures (default: python3 in PATH, then /usr/bin/python3)
 
 FEDPP_HOME=${FEDPP_HOME:-${SLURM_SUBMIT_DIR:-$PWD}}
 fedpp_jobs=$FEDPP_HOME/jobs
@@ -27,13 +31,12 @@ if [ -z "${FEDPP:-}" ]; then
     [ ! -x "$built" ] || FEDPP=$built
   done
 fi
-. "$fedpp_jobs/environment/${FEDPP_MACHINE:-plain}.sh"
+[ -r "$fedpp_jobs/environment/${FEDPP_MACHINE:=plain}.sh" ] || { echo "environment.sh: FEDPP_MACHINE=$FEDPP_MACHINE: plain, modules, spack or apptainer" >&2; exit 2; }
+. "$fedpp_jobs/environment/$FEDPP_MACHINE.sh"
 set $fedpp_unset
 [ ${#fedpp_command[@]} -gt 0 ] || fedpp_command=("$FEDPP")
 
-# Threads: what SLURM gives a task, and none for BLAS inside a rank. Since SLURM 22.05 srun takes cores a task from its own variable
-# only, and without it gives a rank one core for all its threads.
-[ -z "${SLURM_CPUS_PER_TASK:-}" ] || export SRUN_CPUS_PER_TASK=${SRUN_CPUS_PER_TASK:-$SLURM_CPUS_PER_TASK}
+# Threads: what SLURM gives a task, and none for BLAS inside a rank.
 fedpp_threads_bound=${OMP_PROC_BIND:-}
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-${SLURM_CPUS_PER_TASK:-1}} OMP_PROC_BIND=${OMP_PROC_BIND:-spread} OMP_PLACES=${OMP_PLACES:-threads}
 export OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 KOKKOS_DISABLE_WARNINGS=1
@@ -74,12 +77,29 @@ place_ranks() {
   fi
 }
 
+# give_cores: SRUN_CPUS_PER_TASK, by which srun gives each rank a core a thread and binds it there. Since SLURM 22.05 srun takes the number from
+# this variable only, and without it binds nothing in a step that is smaller than the job. Where the job has not as many cores, srun would
+# refuse the step: it is left alone.
+give_cores() {
+  local nodes=${SLURM_JOB_NUM_NODES:-1} tasks=${SLURM_NTASKS:-1}
+  if [ -n "${SLURM_CPUS_PER_TASK:-}" ] || [ $(((tasks + nodes - 1) / nodes * OMP_NUM_THREADS)) -le "${SLURM_CPUS_ON_NODE:-0}" ]; then
+    export SRUN_CPUS_PER_TASK=${SRUN_CPUS_PER_TASK:-${SLURM_CPUS_PER_TASK:-$OMP_NUM_THREADS}}
+  fi
+}
+
+# A rank that srun did not bind sees the cores of others, too. OpenMP would bind the first thread of each of these ranks to the first core.
+fedpp_unbound='[ "$(env -u OMP_NUM_THREADS nproc)" -le "$OMP_NUM_THREADS" ] || export OMP_PROC_BIND=false; exec "$@"'
+
 # on_ranks RANKS ARGUMENT...: fedpp on that many ranks ("" for all tasks of the job). A rank that dies ends the others within seconds.
 on_ranks() {
   local ranks=$1
   shift
   case ${FEDPP_LAUNCHER:-srun} in
-    srun) exec srun ${ranks:+--ntasks="$ranks"} --kill-on-bad-exit=1 ${FEDPP_SRUN:-} "${fedpp_command[@]}" "$@" ;;
+    srun)
+      give_cores
+      [ -n "$fedpp_threads_bound" ] || fedpp_command=(bash -c "$fedpp_unbound" rank "${fedpp_command[@]}")
+      # A step of some of the job's cores would have their share of its memory only.
+      exec srun ${ranks:+--ntasks="$ranks"} --mem=0 --kill-on-bad-exit=1 ${FEDPP_SRUN:-} "${fedpp_command[@]}" "$@" ;;
     mpirun)
       place_ranks "$ranks"
       exec mpirun ${ranks:+-n "$ranks"} $fedpp_placement ${FEDPP_MPIRUN:-} "${fedpp_command[@]}" "$@" ;;

@@ -20,8 +20,12 @@ train_and_requeue() {
   say "job ${job:-none}, restart ${SLURM_RESTART_COUNT:-0}, ${SLURM_NTASKS:+$SLURM_NTASKS tasks }on ${SLURM_JOB_NODELIST:-this machine}, from ${before:-the start}"
 
   put_back() {
-    if [ -z "$job" ] || [ "${SLURM_RESTART_COUNT:-0}" -ge "${FEDPP_MAX_RESTARTS:-100}" ]; then
+    if [ -z "$job" ]; then
       echo "go on with: fedpp train $config --out $out --auto-resume" >&2
+      return
+    fi
+    if [ "${SLURM_RESTART_COUNT:-0}" -ge "${FEDPP_MAX_RESTARTS:-100}" ]; then
+      echo "started again ${SLURM_RESTART_COUNT:-0} times, as often as FEDPP_MAX_RESTARTS=${FEDPP_MAX_RESTARTS:-100} allows: not put back into the queue; submit it again to go on" >&2
       return
     fi
     # A job that was cancelled stays so, and one that was preempted SLURM puts back itself.

@@ -15,7 +15,7 @@ constexpr const char* kStatusExamples =
     "Examples:\n"
     "  fedpp status out\n"
     "  watch -n 10 fedpp status out\n"
-    "  fedpp status sweep/*            one run after another";
+    "  fedpp status sweep/*/           one run after another";
 
 }  // namespace
 

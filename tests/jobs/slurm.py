@@ -137,6 +137,20 @@ class Run(Slurm):
             self.assertEqual(self.outcome(launcher), whole, self.log())
             self.assertIn("rank 1: host ", (self.folder / launcher / "train.log").read_text())
 
+    def test_ranks_have_cores_of_their_own_or_threads_that_are_not_bound(self):
+        """Also in a step of some of the job's cores, which srun binds only where it is told how many a rank has."""
+        rank = self.folder / "rank"
+        rank.write_text('#!/bin/sh\nmkdir -p ranks\necho "$(env -u OMP_NUM_THREADS nproc) $OMP_PROC_BIND" >ranks/$SLURM_NTASKS-$SLURM_PROCID\n')
+        rank.chmod(0o755)
+        for name, ranks in (("part", "2"), ("whole", "")):
+            (self.folder / name).write_text(f'#!/bin/bash\n. "$FEDPP_HOME/jobs/environment.sh"; on_ranks "{ranks}" train\n')
+            job = self.submit("--ntasks=3", name, FEDPP=str(rank), OMP_PROC_BIND="", OMP_NUM_THREADS="1")
+            self.wait(job, self.finished(job))
+        said = {path.name: path.read_text().split() for path in (self.folder / "ranks").iterdir()}
+        self.assertEqual(sorted(said), ["2-0", "2-1", "3-0", "3-1", "3-2"], self.log())
+        for cores, bound in said.values():
+            self.assertEqual(bound, "spread" if cores == "1" else "false", said)
+
     def test_stopped_twice_requeued_twice_same_bits(self):
         rounds = ["--set", "federation.rounds=6000" if LONG else "federation.rounds=400"]
         limit = ["--time=1", "--signal=B:USR1@35"] if LONG else []
@@ -220,9 +234,9 @@ class Studies(Slurm):
         self.assertTrue((self.folder / "scaling/scaling.png").is_file(), self.log())
 
     def test_profilers_that_are_not_there_are_named(self):
-        job = self.submit("--ntasks=1", JOBS / "profile.sbatch", "kokkos", "run.toml", "profile", KOKKOS_TOOLS_LIBS="nowhere.so")
+        job = self.submit("--ntasks=1", JOBS / "profile.sbatch", "kokkos", "run.toml", "profile", KOKKOS_TOOLS_LIBS="/nowhere.so")
         self.wait(job, self.finished(job))
-        self.assertIn("KOKKOS_TOOLS_LIBS='nowhere.so' is no library", self.log())
+        self.assertIn("KOKKOS_TOOLS_LIBS: '/nowhere.so' is no library", self.log())
 
 
 if __name__ == "__main__":

@@ -44,9 +44,24 @@ class Stubs(unittest.TestCase):
 class Cores(Stubs):
     def test_srun_gives_a_rank_the_cores_that_sbatch_was_asked_for(self):
         self.command("srun", 'echo "cores ${SRUN_CPUS_PER_TASK:-unset}, threads $OMP_NUM_THREADS, $*"')
-        self.assertIn("cores 4, threads 4, --ntasks=2 ", self.on_ranks(2, SLURM_CPUS_PER_TASK="4").stdout)
+        self.assertIn("cores 4, threads 4, --ntasks=2 --mem=0 ", self.on_ranks(2, SLURM_CPUS_PER_TASK="4").stdout)
         self.assertIn("cores 2, threads 4, ", self.on_ranks(2, SLURM_CPUS_PER_TASK="4", SRUN_CPUS_PER_TASK="2").stdout)
-        self.assertIn("cores unset, threads 1, ", self.on_ranks(2).stdout)
+
+    def test_srun_gives_a_rank_a_core_a_thread_where_sbatch_was_not_asked_and_there_are_as_many(self):
+        """A step that is smaller than the job's part of a node is bound by that alone."""
+        self.command("srun", 'echo "cores ${SRUN_CPUS_PER_TASK:-unset}, threads $OMP_NUM_THREADS"')
+        job = {"SLURM_NTASKS": "7", "SLURM_JOB_NUM_NODES": "2", "SLURM_CPUS_ON_NODE": "8"}
+        self.assertIn("cores 1, threads 1\n", self.on_ranks(2, **job).stdout)
+        self.assertIn("cores 2, threads 2\n", self.on_ranks(2, **job, OMP_NUM_THREADS="2").stdout)
+        self.assertIn("cores unset, threads 3\n", self.on_ranks(2, **job, OMP_NUM_THREADS="3").stdout)  # srun would refuse the step
+
+    def test_a_rank_that_srun_does_not_bind_does_not_bind_its_threads(self):
+        self.command("srun", 'until [ "$1" = bash ] || [ "$1" = fedpp ]; do shift; done\nexec "$@"')
+        self.command("fedpp", 'echo "$OMP_PROC_BIND: $*"')
+        self.command("nproc", 'echo "${OMP_NUM_THREADS:-4}"')  # as the real one, which answers to this variable first
+        self.assertEqual(self.on_ranks(2, OMP_NUM_THREADS="3").stdout, "false: train run.toml\n")
+        self.assertEqual(self.on_ranks(2, OMP_NUM_THREADS="4").stdout, "spread: train run.toml\n")
+        self.assertEqual(self.on_ranks(2, OMP_NUM_THREADS="3", OMP_PROC_BIND="close").stdout, "close: train run.toml\n")
 
     def test_open_mpi_gives_a_rank_a_core_a_thread(self):
         self.command("mpirun", OPEN_MPI + 'echo "$OMP_PROC_BIND: $*"')
@@ -73,8 +88,31 @@ class Scripts(Stubs):
     def test_scaling_fills_a_node_before_the_next(self):
         self.command("srun", 'echo "$*" >>asked')
         self.start("bash", JOBS / "scaling.sbatch", "run.toml", "out", SLURM_NTASKS="16", SLURM_JOB_NUM_NODES="4", FEDPP_SRUN="--mpi=pmix")
-        asked = [line.split(" --kill")[0] + line.split("exit=1")[1].split(" fedpp ")[0] for line in (self.folder / "asked").read_text().splitlines()]
+        asked = [line.split(" --mem")[0] + line.split("exit=1")[1].split(" bash ")[0] for line in (self.folder / "asked").read_text().splitlines()]
         self.assertEqual(asked, [f"--ntasks={ranks} --nodes={nodes} --distribution=block --mpi=pmix" for ranks, nodes in [(1, 1), (2, 1), (4, 1), (8, 2), (16, 4)]])
+
+    def test_scaling_ends_with_all_tasks_of_the_job(self):
+        self.command("srun", 'echo "$1" >>asked')
+        for tasks, asked in [(1, [1]), (3, [1, 2, 3]), (6, [1, 2, 4, 6]), (8, [1, 2, 4, 8])]:
+            self.start("bash", JOBS / "scaling.sbatch", "run.toml", f"out-{tasks}", SLURM_NTASKS=str(tasks))
+            self.assertEqual((self.folder / "asked").read_text().split(), [f"--ntasks={ranks}" for ranks in asked])
+            (self.folder / "asked").unlink()
+
+    def test_scaling_takes_no_times_of_another_job(self):
+        self.command("srun", "touch started")
+        (self.folder / "out/ranks-1").mkdir(parents=True)
+        said = self.start("bash", JOBS / "scaling.sbatch", "run.toml", "out", SLURM_NTASKS="2")
+        self.assertEqual((said.returncode, (self.folder / "started").exists()), (2, False))
+        self.assertIn("scaling.sbatch: out holds runs of another job", said.stderr)
+
+    def test_outside_slurm_fedpps_folder_is_the_current_one_or_asked_for(self):
+        del self.environment["FEDPP_HOME"]
+        for script, first in [("run", []), ("scaling", []), ("profile", ["perf"])]:
+            said = self.start("bash", JOBS / f"{script}.sbatch", *first, "run.toml", "out")
+            self.assertEqual(said.returncode, 2)
+            self.assertIn("set FEDPP_HOME to it", said.stderr)
+        said = self.start("bash", JOBS / "sweep.sbatch", "run.toml", "out", SLURM_ARRAY_TASK_ID="1")
+        self.assertIn("FEDPP_HOME is not fedpp's folder", said.stderr)
 
     def test_scripts_of_a_site_may_read_variables_that_are_not_set(self):
         shutil.copytree(JOBS, self.folder / "jobs")
@@ -93,8 +131,50 @@ class Scripts(Stubs):
         self.assertEqual((said.returncode, (self.folder / "run").exists()), (2, True))
         self.assertIn("./run is there and no training's", said.stderr)
         (self.folder / "run/train.log").touch()
+        self.command("fedpp", '[ $1 = status ] && echo "$2: running (host n1)"')
+        said = self.start("bash", JOBS / "profile.sbatch", "perf", "run.toml", ".")
+        self.assertEqual((said.returncode, (self.folder / "run").exists()), (2, True))
+        self.assertIn("a run is at work in ./run", said.stderr)
+        self.command("fedpp", 'echo "$2: not running, and no end was recorded"')
         self.assertEqual(self.start("bash", JOBS / "profile.sbatch", "perf", "run.toml", ".").returncode, 0)
         self.assertFalse((self.folder / "run").exists())
+
+
+    def test_libraries_of_kokkos_tools_may_be_several_and_names_alone(self):
+        self.command("srun", 'echo "$KOKKOS_TOOLS_LIBS"')
+        (self.folder / "kp.so").touch()
+        profile = lambda libraries: self.start("bash", JOBS / "profile.sbatch", "kokkos", "run.toml", "out", KOKKOS_TOOLS_LIBS=libraries)
+        for libraries in ["libkp_kernel_timer.so", "./kp.so", "./kp.so;libkp_memory_events.so"]:
+            self.assertEqual(profile(libraries).stdout, libraries + "\n")
+        self.assertIn("'./no.so' is no library", profile("libkp_kernel_timer.so;./no.so").stderr)
+        self.assertIn("KOKKOS_TOOLS_LIBS is empty", profile("").stderr)
+
+
+class Machines(Stubs):
+    """An environment that cannot be had ends the job before it starts ranks."""
+
+    def refused(self, said, **environment):
+        self.command("srun", "touch started")
+        result = self.start("bash", JOBS / "run.sbatch", "run.toml", "out", **environment)
+        self.assertEqual((result.returncode, (self.folder / "started").exists()), (2, False), result.stderr)
+        self.assertIn(said, result.stderr)
+
+    def test_one_that_is_not_known(self):
+        self.refused("FEDPP_MACHINE=module: plain, modules, spack or apptainer", FEDPP_MACHINE="module")
+
+    def test_modules(self):
+        self.command("module", '[ "$1" = purge ] || ! echo "Lmod: unknown $2" >&2')
+        self.refused("FEDPP_MODULES='gcc/99' cannot be loaded", FEDPP_MACHINE="modules", FEDPP_MODULES="gcc/99")
+        (self.folder / "bin/module").unlink()
+        if not any(os.path.exists(f"/etc/profile.d/{name}.sh") for name in ("modules", "lmod")):
+            self.refused("no command 'module' here", FEDPP_MACHINE="modules", FEDPP_MODULES="gcc/13")
+
+    def test_spack(self):
+        self.command("spack", 'echo "Error: no environment" >&2; exit 1')
+        self.command("fedpp", "")  # another one in PATH is not that of the environment
+        self.refused("FEDPP_SPACK_ENV=/env is no environment with fedpp in it", FEDPP_MACHINE="spack", FEDPP_SPACK_ENV="/env")
+        self.command("spack", 'echo "export PATH=/usr/bin:/bin"')  # activated, and fedpp is not installed in it
+        self.refused("FEDPP_SPACK_ENV=/env is no environment with fedpp in it", FEDPP_MACHINE="spack", FEDPP_SPACK_ENV="/env")
 
 
 class GpuAware(Stubs):
@@ -182,6 +262,15 @@ class Requeue(Stubs):
         self.assertTrue(again(3))
         self.assertFalse(again(4))
 
+    def test_after_the_last_restart_it_says_why_it_stays_out_of_the_queue(self):
+        self.command("srun", "mkdir -p out; touch out/checkpoint-000004.h5; exit 75")
+        job = {"SLURM_JOB_ID": "7", "SLURM_RESTART_COUNT": "3"}
+        said = self.start("bash", JOBS / "run.sbatch", "run.toml", "out", **job, FEDPP_MAX_RESTARTS="3")
+        self.assertEqual((said.returncode, self.requeued()), (75, False))
+        self.assertIn("as often as FEDPP_MAX_RESTARTS=3 allows", said.stderr)
+        self.start("bash", JOBS / "run.sbatch", "run.toml", "out", **job, FEDPP_MAX_RESTARTS="4")
+        self.assertTrue(self.requeued())
+
     def test_a_failure_without_a_stop_and_without_a_checkpoint_stays_out_of_the_queue(self):
         self.command("srun", "exit 138")
         self.assertEqual(self.start("bash", JOBS / "run.sbatch", "run.toml", "out", SLURM_JOB_ID="7").returncode, 138)
@@ -192,6 +281,7 @@ class Sweep(Stubs):
     def setUp(self):
         super().setUp()
         self.command("sbatch", 'echo "$*" >>asked; echo "$(wc -l <asked);north"')
+        (self.folder / "run.toml").write_text("[federation]\nrounds = 3\n")
         (self.folder / "grid").write_bytes(b"# two\r\ntraining.learning_rate=0.01 federation.seed=1\r\n\r\nfederation.seed=2 # the last\r\n")
 
     def sweep(self, *options, grid="grid"):
@@ -220,8 +310,8 @@ class Sweep(Stubs):
         self.assertIn("--dependency=afterany:1 ", self.asked()[1])
 
     def test_the_job_that_gathers_is_charged_and_placed_as_the_array(self):
-        self.sweep("--account=a b", "--ntasks=4", "--partition", "p", "-qlong", "-M", "north")
-        self.assertIn("--parsable --account=a b --partition p -qlong -M north --dependency=", self.asked()[1])
+        self.sweep("--account=a b", "--ntasks=4", "--partition", "p", "-qlong", "--reservation=r", "-M", "north")
+        self.assertIn("--parsable --account=a b --partition p -qlong --reservation=r -M north --dependency=", self.asked()[1])
 
     def test_the_array_is_named_where_the_job_that_gathers_is_refused(self):
         self.command("sbatch", 'case $* in *--wrap*) exit 1 ;; esac; echo 5')
@@ -236,6 +326,17 @@ class Sweep(Stubs):
         self.assertEqual(said.returncode, 2)
         self.assertIn("out/grid.txt", said.stderr)
         self.assertEqual(len(self.asked()), 4)
+
+    def test_another_configuration_needs_another_folder(self):
+        """Its tasks would be refused one by one, beside a table of the old results."""
+        self.sweep()
+        (self.folder / "run.toml").write_text("[federation]\nrounds = 4\n")
+        said = self.sweep()
+        self.assertEqual((said.returncode, len(self.asked())), (2, 2))
+        self.assertIn("out/config.toml", said.stderr)
+        waiting = self.task(1)  # submitted before CONFIG changed
+        self.assertEqual((waiting.returncode, waiting.stdout), (2, ""))
+        self.assertIn("run.toml is not what was submitted", waiting.stderr)
 
     def task(self, number, **environment):
         """A task of the array, which says what it would train."""
