@@ -2,10 +2,17 @@
 // leaves what to do in `chosen`.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
 
 #include "commands/action.hpp"
 #include "federation/kept_state.hpp"
+#include "io/whole_number.hpp"
 
 namespace fedpp::commands {
 
@@ -14,6 +21,13 @@ void add_set_option(CLI::App& command, std::vector<std::string>& overrides);
 
 /// --state best or last.
 void add_state_option(CLI::App& command, federation::KeptState& state, const std::string& help);
+
+/// Refuses a seed that is none: text for a number may have a sign or be beyond what the number holds, and would be another
+/// seed.
+inline const auto is_seed = [](const std::string& value) {
+  if (io::whole_number(value)) return std::string();
+  return fmt::format("{}: must be a whole number from 0 to {}", value, std::numeric_limits<std::int64_t>::max());
+};
 
 /// Refuses '' for a file or folder: most often a variable of a script that was never set.
 inline const auto not_empty = [](const std::string& value) {

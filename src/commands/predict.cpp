@@ -73,7 +73,6 @@ void check_futures(const federation::ForecastRequest& forecast, const std::optio
     throw UsageError(fmt::format("--futures {}: give either --until or --horizon, so that they end", forecast.paths));
   if (!asked && ends) throw UsageError("--until and --horizon end the futures of --futures N: give it as well");
   if (!asked && forecast.seed) throw UsageError("--seed draws the futures of --futures N: give it as well");
-  if (forecast.seed.value_or(0) < 0) throw UsageError(fmt::format("--seed {}: must be at least 0", *forecast.seed));
   if (forecast.horizon && !(*forecast.horizon > 0 && std::isfinite(*forecast.horizon)))
     throw UsageError(fmt::format("--horizon {}: must be above 0 and finite", *forecast.horizon));
   if (until) check_until(*until);
@@ -167,7 +166,9 @@ void add_predict(CLI::App& app, Action& chosen) {
                    "Futures end at time T of the file, or at a date, as 2019-03-01T06:30 (with data.time_origin)")
       ->type_name("T|DATE");
   command->add_option("--horizon", forecast.horizon, "Futures end H after their sequence's end")->type_name("H");
-  command->add_option("--seed", forecast.seed, "Draw other futures (default: federation.seed)")->type_name("N");
+  command->add_option("--seed", forecast.seed, "Draw other futures (default: federation.seed)")
+      ->type_name("N")
+      ->check(is_seed);
   add_set_option(*command, options->overrides);
   command->callback([options, futures, &chosen] {
     check_futures(options->request.forecast, options->until, futures->count() > 0);

@@ -38,13 +38,9 @@ constexpr const char* kSimulateExamples =
     "observation,\n"
     "and with .truth.csv the true intensity where it is a function of time alone (cox, paper-cox).";
 
-constexpr double kMostEvents = 1e8;  // about 5 GB in memory, a minute
-constexpr int kMostInducing = 2000;  // about 10 s and 32 MB
-
-/// Of a seed: text for an unsigned number may have a sign, and -1 would be another seed.
-const auto not_negative = [](const std::string& value) {
-  return value.starts_with('-') ? fmt::format("{}: must be at least 0", value) : std::string();
-};
+constexpr double kMostEvents = 1e8;                    // about 5 GB in memory, a minute
+constexpr int kMostInducing = 2000;                    // about 10 s and 32 MB
+constexpr int kMostTypes = 10000, kMostHidden = 1000;  // half a gigabyte of weights
 
 void demand(bool holds, const std::string& option, double value, const std::string& remedy) {
   if (!holds) throw UserError(fmt::format("--{} {}: {}", option, value, remedy));
@@ -104,8 +100,10 @@ int simulate_hawkes(const SimulateOptions& options) {
 
 int simulate_neural_hawkes(const SimulateOptions& options) {
   const data::NeuralHawkesSettings& neural = options.neural;
-  demand(neural.types >= 1, "types", neural.types, "must be at least 1");
-  demand(neural.hidden >= 1, "hidden", neural.hidden, "must be at least 1");
+  demand(neural.types >= 1 && neural.types <= kMostTypes, "types", neural.types,
+         fmt::format("must be from 1 to {}", kMostTypes));
+  demand(neural.hidden >= 1 && neural.hidden <= kMostHidden, "hidden", neural.hidden,
+         fmt::format("must be from 1 to {}", kMostHidden));
   demand(neural.shortest >= 1, "shortest", neural.shortest, "must be at least 1");
   demand(neural.longest >= neural.shortest, "longest", neural.longest, "must not be below --shortest");
   demand_drawable(neural.longest, neural.sequences, "--longest");
@@ -123,7 +121,7 @@ CLI::App* add_model(CLI::App& simulate, Action& chosen, const Options& options, 
       ->type_name("OUT")
       ->required()
       ->check(not_empty);
-  model->add_option("--seed", options->seed, "Seed")->check(not_negative)->capture_default_str();
+  model->add_option("--seed", options->seed, "Seed")->check(is_seed)->capture_default_str();
   model->callback([options, run, truth, &chosen] {
     chosen = [options, run, truth] {
       check_simulation_files(options->files, truth == Truth::kWritten);

@@ -244,6 +244,8 @@ Resolved read(const std::filesystem::path& file, const std::vector<std::string>&
   if (std::filesystem::is_directory(file, ignored)) {
     throw UserError(fmt::format("{}: is a folder, not a configuration file (TOML)", file.string()));
   }
+  if (std::filesystem::is_character_file(file, ignored) || std::filesystem::is_block_file(file, ignored))
+    throw UserError(fmt::format("{}: is a device, not a configuration file (TOML)", file.string()));
   std::ifstream stream(file);
   std::ostringstream text;
   if (stream) text << stream.rdbuf();

@@ -22,6 +22,8 @@ inline void check_setting(bool good, const char* what, double value, const char*
 /// Thinning of a Poisson process of rate `bound`.
 template <class Intensity>
 std::vector<double> thin(const Intensity& intensity, double bound, Interval window, Random& random) {
+  if (!std::isfinite(bound))
+    throw UserError("the simulated intensity has no finite bound: lower the rate, or take a longer window");
   std::vector<double> times;
   for (double t = window.start;;) {
     t += random.exponential() / bound;

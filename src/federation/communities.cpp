@@ -120,11 +120,14 @@ void ClientGraph::send_signatures(const KeptUploads& uploads) {
     if (session_.owned().empty()) return;
     const auto& embedding = session_.owned().front().model.embedding;
     const auto dimension = static_cast<std::size_t>(embedding.encoder.dimension);
-    const auto h = model::embeddings_at(embedding, weights, probe_, session_.config().backend.workspace_mb);
+    auto h = model::embeddings_at(embedding, weights, probe_, session_.config().backend.workspace_mb);
     std::size_t next = 0;
     for (const auto& [client, upload] : uploads) {
       std::vector<double> numbers;
-      if (next < fresh.size() && fresh[next] == client) numbers = signature(similarity_, h[next++], dimension);
+      if (next < fresh.size() && fresh[next] == client) {
+        numbers = signature(similarity_, h[next], dimension);
+        h[next++] = {};
+      }
       const std::int64_t header[2] = {client, static_cast<std::int64_t>(numbers.size())};
       append(mine, header, sizeof header);
       append(mine, numbers.data(), numbers.size() * sizeof(double));
@@ -132,15 +135,18 @@ void ClientGraph::send_signatures(const KeptUploads& uploads) {
     }
   });
   // 2. To rank 0, which forgets the clients whose uploads count no longer.
-  const auto texts = session_.world().gather(mine, 0, "embeddings");
+  auto texts = session_.world().gather(mine, 0, "embeddings");
+  mine = std::string();
   std::map<std::int64_t, std::vector<double>> known;
-  for (const auto& text : texts)
+  for (auto& text : texts) {
     for (std::size_t at = 0; at < text.size();) {
       const auto client = take<std::int64_t>(text, at);
       std::vector<double> numbers(static_cast<std::size_t>(take<std::int64_t>(text, at)));
       for (double& x : numbers) x = take<double>(text, at);
       known[client] = numbers.empty() ? std::move(signatures_.at(client)) : std::move(numbers);
     }
+    text = {};
+  }
   signatures_ = std::move(known);
 }
 

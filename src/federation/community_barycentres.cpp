@@ -6,6 +6,7 @@
 #include <cassert>
 #include <numeric>
 
+#include "config/error.hpp"
 #include "federation/barycentre_rules.hpp"
 #include "mpi/exact_reduce.hpp"
 #include "mpi/turns.hpp"
@@ -27,7 +28,7 @@ model::WeightPosterior barycentre(Divergence rule, const mpi::ExactSums& totals,
     double spread = totals.value(first + parameters + p);
     if (is_centred(rule)) spread -= (result.mean[p] - around.mean[p]) * (result.mean[p] - around.mean[p]);
     if (!(spread > 0))
-      throw mpi::Error(
+      throw UserError(
           fmt::format("aggregation: the spread of weight {} in client {}'s community is below the resolution of the "
                       "sums, 2^-64: a larger training.prior_weight keeps posteriors from losing their spread",
                       p, client));

@@ -114,8 +114,8 @@ std::string compare(std::vector<FinishedRun> runs) {
   for (const auto& run : runs) {
     const auto paired = evaluation::paired_difference(run.clients, first.clients, first.shared);
     const bool is_first = &run == &first;
-    rows.push_back({run.name, fmt::format("{:.4f}", evaluation::total(run.clients).headline_per_event()),
-                    is_first ? "" : fmt::format("{:+.4f}", paired.difference),
+    rows.push_back({run.name, evaluation::number_text(evaluation::total(run.clients).headline_per_event(), "{:.4f}"),
+                    is_first ? "" : evaluation::number_text(paired.difference, "{:+.4f}"),
                     is_first ? "" : evaluation::number_text(paired.standard_error, "{:.4f}"),
                     is_first ? "" : fmt::format("{} of {}", paired.above, paired.clients),
                     text_or_dash(run.ks, "{:.4f}"), text_or_dash(run.scored_round, "{}"),

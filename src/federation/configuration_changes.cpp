@@ -15,11 +15,12 @@ namespace fedpp::federation {
 
 namespace {
 
-/// `schedule`: training.schedule as it is now; the only one that looks at the last round is the cosine.
-bool is_binding(std::string_view section, std::string_view key, config::Schedule schedule) {
+/// `config` as it is now: a cosine schedule of the learning rate looks at the last round, and apple's of its penalty.
+bool is_binding(std::string_view section, std::string_view key, const config::Config& config) {
   constexpr std::array<std::string_view, 3> free_sections{"evaluation", "output", "backend"};
   if (section == "data" && key == "time_origin") return false;  // for axes
-  if (section == "federation" && key == "rounds") return schedule == config::Schedule::kCosine;
+  if (section == "federation" && key == "rounds")
+    return config.training.schedule == config::Schedule::kCosine || config.federation.mode == config::Mode::kApple;
   return std::find(free_sections.begin(), free_sections.end(), section) == free_sections.end();
 }
 
@@ -69,7 +70,7 @@ std::vector<ConfigurationChange> changes_since(const std::string& archived, cons
   for (const auto& [section, keys] : now.items())
     for (const auto& [key, value] : keys.items()) {
       const std::string name = section + "." + key;
-      const bool binding = is_binding(section, key, config.training.schedule) && config::has_effect(name, config);
+      const bool binding = is_binding(section, key, config) && config::has_effect(name, config);
       const auto* before = find(then, section, key);
       if (!before && !binding) continue;  // older versions did not keep these
       if (!before) before = find(defaults, section, key);

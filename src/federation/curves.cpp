@@ -10,9 +10,9 @@
 
 #include "data/intervals.hpp"
 #include "evaluation/trivial_models.hpp"
+#include "federation/machines_fault.hpp"
 #include "federation/scoring.hpp"
 #include "federation/shared_file.hpp"
-#include "federation/stop_signal.hpp"
 #include "io/hdf5.hpp"
 #include "mpi/turns.hpp"
 
@@ -180,22 +180,10 @@ void write_graph(const Communities& graph, io::File& file) {
   group.write("weights", std::span<const double>(graph.weights), {k, k});
 }
 
-}  // namespace
-
-void write_curves(Session& session, const SelectedState& state, const std::vector<std::int64_t>& clients,
-                  const std::vector<std::int64_t>& uniforms, const Communities& graph, const std::string& path,
-                  Progress& progress) {
+/// Collective.
+void write_file(Session& session, const SelectedState& state, const std::map<std::int64_t, Curve>& curves,
+                const std::vector<std::int64_t>& uniforms, const Communities& graph, const std::string& path) {
   auto& world = session.world();
-  std::map<std::int64_t, Curve> curves;
-  progress.pass("curves", session.owned_of(clients));
-  mpi::together(world, [&] {
-    for (const auto c : clients) {
-      if (!session.owns(c)) continue;
-      stop_if_asked();
-      curves[c] = curve_of(session, session.owned(c), state.theta());
-      progress.step();
-    }
-  });
   io::PartialFile partial = begin_shared_file(world, path);
   mpi::in_turn(world, [&] {
     io::File file = world.is_root() ? io::File::create(partial) : io::File::open_append(partial);
@@ -210,6 +198,21 @@ void write_curves(Session& session, const SelectedState& state, const std::vecto
     file.close();
   });
   mpi::on_root(world, [&] { partial.commit(); });
+}
+
+}  // namespace
+
+std::vector<std::int64_t> write_curves(Session& session, const SelectedState& state,
+                                       const std::vector<std::int64_t>& clients, Unpredictable unpredictable,
+                                       const std::vector<std::int64_t>& uniforms, const Communities& graph,
+                                       const std::string& path, Progress& progress) {
+  std::map<std::int64_t, Curve> curves;
+  progress.pass("curves", session.owned_of(clients));
+  auto left_out = for_predictable(session, clients, unpredictable, progress, [&](std::int64_t c) {
+    curves[c] = curve_of(session, session.owned(c), state.theta());
+  });
+  as_the_machines_fault([&] { write_file(session, state, curves, uniforms, graph, path); });
+  return left_out;
 }
 
 }  // namespace fedpp::federation

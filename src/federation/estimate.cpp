@@ -16,6 +16,7 @@
 #include "federation/schedule.hpp"
 #include "federation/scoring.hpp"
 #include "federation/session.hpp"
+#include "federation/similarity.hpp"
 #include "gpu/runtime.hpp"
 #include "model/client_batch.hpp"
 #include "model/device_room.hpp"
@@ -45,6 +46,20 @@ double state_bytes(Session& session) {
     }
   }
   return 3 * sizeof(double) * doubles;
+}
+
+/// What the clients' graph takes while signatures are sent (ClientGraph), and what clients then have of their own.
+double graph_bytes(const Session& session) {
+  const auto& aggregation = session.config().aggregation;
+  if (aggregation.scope == config::Scope::kGlobal || session.owned().empty()) return 0;
+  const auto& encoder = session.owned().front().model.embedding.encoder;
+  const auto length =
+      static_cast<double>(signature_length(aggregation.similarity, static_cast<std::size_t>(aggregation.probe_points),
+                                           static_cast<std::size_t>(encoder.dimension)));
+  const auto own = static_cast<double>(session.owned().size()), all = static_cast<double>(session.clients());
+  // Embeddings and what is made of them to be sent; on rank 0 what it knew, what comes in one piece, and its parts.
+  const double signatures = session.world().is_root() ? (own + 3 * all) * length + 3 * all * all : 2 * own * length;
+  return sizeof(double) * (signatures + 4 * own * encoder.parameters());  // the last upload, a prior
 }
 
 /// Largest sum of arrays that are on the device at a time, and the scratch of the kernels' teams, which Kokkos keeps once
@@ -198,7 +213,7 @@ int run_estimate(const config::Config& config, mpi::Communicator& world) {
   // A device keeps what was handed back (gpu::Reserve): usually less than what is held, as lengths differ by halves.
   const double arrays = (gpu::on_host() ? 1 : 2) * held + scratch;
   const double process = resident_bytes() + (gpu::on_host() ? 1.1 * held + scratch : 0.1 * held) +
-                         state_bytes(*session) + 28e6;  // libraries at work: files, MPI
+                         state_bytes(*session) + graph_bytes(*session) + 28e6;  // libraries at work: files, MPI
 
   // 2. Time: of each round the slowest rank, of all its participants. Measuring may take as much memory as the run.
   const double available = available_bytes(), wanted = world.node_size() * (process - resident_bytes());

@@ -13,9 +13,11 @@
 #include <numeric>
 #include <span>
 
+#include "config/counted.hpp"
 #include "config/date.hpp"
 #include "config/error.hpp"
 #include "federation/futures.hpp"
+#include "federation/machines_fault.hpp"
 #include "federation/next_events.hpp"
 #include "federation/shared_file.hpp"
 #include "mpi/turns.hpp"
@@ -58,6 +60,8 @@ std::string sequence_header(const data::Plan& plan) {
 std::string date_field(const config::Data& data, double time) {
   return data.time_origin.empty() ? "" : "," + config::date_at(data.time_origin, data.time_unit, time);
 }
+
+constexpr std::int64_t kMostFutures = 10'000'000;  // of a client, which are drawn together: about 2 GB
 
 /// -inf where there is none.
 double last_event(const data::ClientSequence& sequence) {
@@ -189,6 +193,27 @@ void write_in_order(Session& session, const std::string& path, const std::string
   mpi::on_root(world, [&] { partial.commit(); });
 }
 
+/// Collective.
+void write_files(Session& session, const std::vector<std::int64_t>& clients, const ForecastRequest& request,
+                 const std::map<std::int64_t, Rows>& rows) {
+  const std::string key = sequence_header(session.plan());
+  const bool dates = !session.config().data.time_origin.empty();
+  if (!request.next_events.empty()) {
+    std::string header = key + ",last_time";
+    for (const auto* column : kNextEventTimes) header += fmt::format(",{}", column);
+    for (const auto* column : kNextEventTimes) header += dates ? fmt::format(",{}_date", column) : "";
+    write_in_order(session, request.next_events, header + '\n', clients, rows, &Rows::next_events);
+  }
+  if (!request.futures.empty()) {
+    write_in_order(session, request.futures, key + (dates ? ",future,time,date\n" : ",future,time\n"), clients, rows,
+                   &Rows::futures);
+    write_in_order(session, request.futures_summary,
+                   key + (dates ? ",futures,mean,q05,q50,q95,empty,until,until_date\n"
+                                : ",futures,mean,q05,q50,q95,empty,until\n"),
+                   clients, rows, &Rows::summary);
+  }
+}
+
 }  // namespace
 
 void check_forecast(const Session& session, const ForecastRequest& request) {
@@ -203,6 +228,14 @@ void check_forecast(const Session& session, const ForecastRequest& request) {
         "model.type_embedding = {}: the encoder reads types, but the model draws times without types, so futures "
         "cannot go on from their own events: train with model.type_embedding = 0, or ask for the next event only",
         config.model.type_embedding));
+  if (request.futures.empty()) return;
+  for (const auto& client : session.owned()) {
+    const auto sequences = static_cast<std::int64_t>(client.data.sequences.size());
+    if (request.paths > kMostFutures / std::max<std::int64_t>(sequences, 1))
+      throw UserError(fmt::format(
+          "--futures {}: of each of the {} of client {}: at most {} futures of a client are drawn: ask for fewer",
+          request.paths, config::counted(sequences, "sequence"), client.data.id, kMostFutures));
+  }
 }
 
 std::int64_t sequences_past(Session& session, const std::vector<std::int64_t>& clients,
@@ -234,37 +267,19 @@ std::int64_t sequences_past(Session& session, const std::vector<std::int64_t>& c
   return counts[0];
 }
 
-std::int64_t write_forecast(Session& session, const model::Priors& theta, const std::vector<std::int64_t>& clients,
-                            const ForecastRequest& request, Progress& progress) {
+ForecastWritten write_forecast(Session& session, const model::Priors& theta, const std::vector<std::int64_t>& clients,
+                               Unpredictable unpredictable, const ForecastRequest& request, Progress& progress) {
   const auto grid = next_event_grid(session);
   std::map<std::int64_t, Rows> rows;
-  std::int64_t cut = 0;
+  ForecastWritten written;
   progress.pass("forecasts", session.owned_of(clients));
-  mpi::together(session.world(), [&] {
-    for (const auto c : clients) {
-      if (!session.owns(c)) continue;
-      rows[c] = rows_of(session, session.owned(c), theta, grid, request, progress);
-      cut += rows[c].cut;
-      progress.step();
-    }
+  written.left_out = for_predictable(session, clients, unpredictable, progress, [&](std::int64_t c) {
+    rows[c] = rows_of(session, session.owned(c), theta, grid, request, progress);
+    written.cut += rows[c].cut;
   });
-  const std::string key = sequence_header(session.plan());
-  const bool dates = !session.config().data.time_origin.empty();
-  if (!request.next_events.empty()) {
-    std::string header = key + ",last_time";
-    for (const auto* column : kNextEventTimes) header += fmt::format(",{}", column);
-    for (const auto* column : kNextEventTimes) header += dates ? fmt::format(",{}_date", column) : "";
-    write_in_order(session, request.next_events, header + '\n', clients, rows, &Rows::next_events);
-  }
-  if (!request.futures.empty()) {
-    write_in_order(session, request.futures, key + (dates ? ",future,time,date\n" : ",future,time\n"), clients, rows,
-                   &Rows::futures);
-    write_in_order(session, request.futures_summary,
-                   key + (dates ? ",futures,mean,q05,q50,q95,empty,until,until_date\n"
-                                : ",futures,mean,q05,q50,q95,empty,until\n"),
-                   clients, rows, &Rows::summary);
-  }
-  return session.world().allreduce(cut, mpi::Op::sum, "metrics");
+  as_the_machines_fault([&] { write_files(session, clients, request, rows); });
+  written.cut = session.world().allreduce(written.cut, mpi::Op::sum, "metrics");
+  return written;
 }
 
 }  // namespace fedpp::federation

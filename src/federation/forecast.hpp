@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "federation/predictable.hpp"
 #include "federation/progress.hpp"
 #include "federation/session.hpp"
 #include "model/priors.hpp"
@@ -36,9 +37,14 @@ void check_forecast(const Session& session, const ForecastRequest& request);
 /// throws UserError where that are all of them.
 std::int64_t sequences_past(Session& session, const std::vector<std::int64_t>& clients, const ForecastRequest& request);
 
+struct ForecastWritten {
+  std::int64_t cut = 0;                ///< futures that were stopped before their end (FuturePath::cut)
+  std::vector<std::int64_t> left_out;  ///< clients without a forecast
+};
+
 /// Collective. Writes the files for these clients (ascending), one posterior fit a client; the same bytes for any
-/// number of ranks. Returns the futures that were stopped before their end (FuturePath::cut).
-std::int64_t write_forecast(Session& session, const model::Priors& theta, const std::vector<std::int64_t>& clients,
-                            const ForecastRequest& request, Progress& progress);
+/// number of ranks.
+ForecastWritten write_forecast(Session& session, const model::Priors& theta, const std::vector<std::int64_t>& clients,
+                               Unpredictable unpredictable, const ForecastRequest& request, Progress& progress);
 
 }  // namespace fedpp::federation

@@ -1,5 +1,6 @@
 // fedpp predict.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -8,7 +9,6 @@
 #include "federation/checkpoint.hpp"
 #include "federation/curves.hpp"
 #include "federation/futures.hpp"
-#include "federation/machines_fault.hpp"
 #include "federation/result_file.hpp"
 #include "federation/run.hpp"
 #include "federation/run_state.hpp"
@@ -22,8 +22,14 @@ using config::counted;
 
 namespace {
 
-std::string count_clients(const std::vector<std::int64_t>& clients) {
-  return counted(static_cast<std::int64_t>(clients.size()), "client");
+std::string count_clients(const std::vector<std::int64_t>& clients, const std::vector<std::int64_t>& left_out) {
+  return counted(static_cast<std::int64_t>(clients.size() - left_out.size()), "client");
+}
+
+std::string without(const std::vector<std::int64_t>& left_out) {
+  if (left_out.empty()) return "";
+  return fmt::format("Not of {} {}, whose predictions fail\n", left_out.size() == 1 ? "client" : "clients",
+                     fmt::join(left_out, ", "));
 }
 
 }  // namespace
@@ -51,19 +57,22 @@ int run_prediction(const config::Config& config, const PredictionRequest& reques
   const RunState state = read_checkpoint(session, header, ReadFor::kResults);
   const SelectedState selected(session, state, request.state);
   Progress progress(world, config.output.progress);
+  const auto unpredictable = request.clients.empty() ? Unpredictable::kLeftOut : Unpredictable::kRefused;
   if (!request.file.empty()) {
-    as_the_machines_fault([&] { write_curves(session, selected, clients, {}, {}, request.file, progress); });
-    if (world.is_root()) fmt::print("Intensities of {} written to {}\n", count_clients(clients), request.file);
+    const auto left_out = write_curves(session, selected, clients, unpredictable, {}, {}, request.file, progress);
+    if (world.is_root())
+      fmt::print("Intensities of {} written to {}\n{}", count_clients(clients, left_out), request.file,
+                 without(left_out));
   }
   if (!forecast) return 0;
-  std::int64_t cut = 0;
-  as_the_machines_fault(
-      [&] { cut = write_forecast(session, selected.theta(), forecast_clients, request.forecast, progress); });
+  const auto [cut, left_out] =
+      write_forecast(session, selected.theta(), forecast_clients, unpredictable, request.forecast, progress);
   if (!world.is_root()) return 0;
   for (const auto& [what, file] :
        {std::pair{"Next events", request.forecast.next_events}, std::pair{"Futures", request.forecast.futures},
         std::pair{"Numbers of events in the futures", request.forecast.futures_summary}})
-    if (!file.empty()) fmt::print("{} of {} written to {}\n", what, count_clients(forecast_clients), file);
+    if (!file.empty()) fmt::print("{} of {} written to {}\n", what, count_clients(forecast_clients, left_out), file);
+  fmt::print("{}", without(left_out));
   if (past > 0)
     fmt::print("{} sequence{} observed until --until {} or longer: no futures\n", past, past == 1 ? " is" : "s are",
                request.forecast.until->text);

@@ -1,6 +1,7 @@
 #include "federation/report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -53,7 +54,10 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
   phases.time("curves", [&] {
     graph = last_graph(session, state);
     const SelectedState selected(session, state, KeptState::kBest);
-    write_curves(session, selected, clients, scores.uniforms, graph, directory + "/result.h5", progress);
+    const auto left_out = write_curves(session, selected, clients, Unpredictable::kLeftOut, scores.uniforms, graph,
+                                       directory + "/result.h5", progress);
+    if (!left_out.empty())
+      progress.line(fmt::format("no curves of clients {}: their predictions fail", fmt::join(left_out, ", ")));
   });
 
   nlohmann::ordered_json json;

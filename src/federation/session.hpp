@@ -47,6 +47,7 @@ class Session {
   bool owns(std::int64_t client) const { return index_.contains(client); }
   OwnedClient& owned(std::int64_t client) { return owned_[index_.at(client)]; }
   std::vector<OwnedClient>& owned() { return owned_; }
+  const std::vector<OwnedClient>& owned() const { return owned_; }
   /// How many of these clients this rank owns.
   std::size_t owned_of(const std::vector<std::int64_t>& clients) const {
     return static_cast<std::size_t>(std::ranges::count_if(clients, [&](std::int64_t c) { return owns(c); }));

@@ -63,6 +63,19 @@ std::vector<double> signature(Similarity similarity, std::span<const double> h, 
   return result;
 }
 
+std::size_t signature_length(Similarity similarity, std::size_t points, std::size_t dimension) {
+  switch (similarity) {
+    case Similarity::kMeanOfCosines:
+      return points * dimension;
+    case Similarity::kCosineOfMeans:
+      return dimension;
+    case Similarity::kCentredGram:
+      return points * points;
+  }
+  assert(false);
+  return 0;
+}
+
 std::vector<double> similarities(const std::vector<const std::vector<double>*>& signatures) {
   const std::size_t n = signatures.size();
   std::vector<double> all(n * n);

@@ -18,6 +18,9 @@ using config::Similarity;
 /// \param h [D x n] column-major
 std::vector<double> signature(Similarity similarity, std::span<const double> h, std::size_t dimension);
 
+/// How many numbers that is, of n points and an embedding of so many dimensions.
+std::size_t signature_length(Similarity similarity, std::size_t points, std::size_t dimension);
+
 /// [K][K] inner products of signatures of one kind.
 std::vector<double> similarities(const std::vector<const std::vector<double>*>& signatures);
 

@@ -35,7 +35,11 @@ class Simulate(Case):
         for words in [["poisson", "--rate", "1e15"], ["hawkes", "--mu", "1e15"], ["hawkes", "--alpha", "0.9999999999"], ["cox", "--upper", "1e15"],
                       ["hawkes", "--window", "0.1", "--sequences", "2000000000"], ["neural-hawkes", "--shortest", "1", "--longest", "2000000000"]]:
             self.assertIn("1e+08 are the limit", self.refuses("simulate", *words, "--out", "s.csv"))
-        self.assertIn("-1: must be at least 0", self.refuses("simulate", "hawkes", "--seed", "-1", "--out", "s.csv"))
+        for seed in ("-1", str(2**63), "1e3"):
+            self.assertIn(f"{seed}: must be a whole number from 0 to {2**63 - 1}", self.refuses("simulate", "hawkes", "--seed", seed, "--out", "s.csv"))
+        self.assertIn("no finite bound", self.refuses("simulate", "cox", "--window", "1e-308", "--out", "s.csv"))
+        self.assertIn("--types 10001", self.refuses("simulate", "neural-hawkes", "--types", "10001", "--out", "s.csv"))
+        self.assertIn("--hidden 1001", self.refuses("simulate", "neural-hawkes", "--hidden", "1001", "--out", "s.csv"))
         self.assertFalse((self.folder / "s.csv").exists())
         self.assertIn("must end in .csv or .h5", self.refuses("simulate", "hawkes", "--out", "s.txt"))
         self.assertIn("nowhere", self.refuses("simulate", "hawkes", "--out", "nowhere/s.csv"))

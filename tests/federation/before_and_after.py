@@ -75,7 +75,8 @@ class Estimate(Run):
     def test_memory_is_a_bound(self):
         for changes in ({}, {"model__inducing": 60, "model__width": 32, "training__samples": 8, "backend__workspace_mb": 60.0},
                         {"model__encoder": "lstm", "data__realisation": "pooled", "training__samples": 4},
-                        {"model__encoder": "lstm", "model__width": 96, "data__realisation": "pooled"}):  # states are most of it
+                        {"model__encoder": "lstm", "model__width": 96, "data__realisation": "pooled"},  # states are most of it
+                        {"model__width": 300, "aggregation__scope": "structural-entropy", "aggregation__probe_points": 2000}):
             with self.subTest(**changes):
                 self.deck(**{"federation__rounds": 2, "federation__participants": 0, **changes})
                 [(clients, arrays, process, _)] = self.estimate(1)

@@ -1,4 +1,5 @@
 """Runs under options that change who holds what, who takes part and who is left out."""
+import csv
 import unittest
 
 import h5py
@@ -178,6 +179,18 @@ class Settings(SameBits):
             self.assertEqual([c["client"] for c in model["per_client"] if c["headline"] is None], unscored)
         with h5py.File(self.folder / "out/result.h5") as file:
             self.assertFalse({f"client_{c:06d}" for c in unscored} & set(file["curves"]))
+        said = self.start(self.on_ranks(2, "predict", "out", "--next-events"))
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertIn(f"Next events of {6 - len(unscored)} clients written", said.stdout)
+        self.assertIn(f"Not of client{'s' * (len(unscored) > 1)} {', '.join(map(str, unscored))}, whose predictions fail", said.stdout)
+        with open(self.folder / "out/next_events.csv", newline="") as file:
+            self.assertEqual({int(row["client"]) for row in csv.DictReader(file)}, set(range(6)) - set(unscored))
+        named = self.start(self.on_ranks(2, "predict", "out", "--clients", unscored[0]))
+        self.assertEqual(named.returncode, 2, named.stdout)
+        self.assertIn(f"leave client {unscored[0]} out of --clients", named.stderr)
+        many = self.start(self.on_ranks(1, "predict", "out", "--futures", 10**9, "--horizon", 1))
+        self.assertEqual(many.returncode, 2, many.stdout)
+        self.assertIn(f"--futures {10**9}: of each of the", many.stderr)
 
 
 if __name__ == "__main__":

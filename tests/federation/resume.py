@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import signal
+import shutil
 import subprocess
 import time
 import unittest
@@ -65,15 +66,26 @@ class Resume(SameBits):
         self.assert_same("whole", "parts")
 
     def test_strategies_that_weigh_models(self):
-        for mode in ["fedala", "apple"]:
-            with self.subTest(mode):
-                self.deck(federation__rounds=5, federation__mode=mode, aggregation__divergence="fedavg", **PER_SEQUENCE)
-                whole, parts = f"{mode}-whole", f"{mode}-parts"
-                self.train(2, whole)
-                self.train(2, parts, "--set", "federation.rounds=2")
-                self.train(1, parts, "--resume", "--set", "federation.rounds=3")
-                self.train(4, parts, "--resume")
-                self.assert_same(whole, parts)
+        self.deck(federation__rounds=5, federation__mode="fedala", aggregation__divergence="fedavg", **PER_SEQUENCE)
+        self.train(2, "whole")
+        self.train(2, "parts", "--set", "federation.rounds=2")
+        self.train(1, "parts", "--resume", "--set", "federation.rounds=3")
+        self.train(4, "parts", "--resume")
+        self.assert_same("whole", "parts")
+
+    def test_a_strategy_that_looks_at_the_last_round(self):
+        """More rounds would be another course: apple's penalty falls over a tenth of them."""
+        self.deck(federation__rounds=5, federation__mode="apple", aggregation__divergence="fedavg", **PER_SEQUENCE)
+        self.train(2, "whole")
+        for ranks, left in [(1, 3), (4, 4)]:
+            parts = f"parts{ranks}"
+            shutil.copytree(self.folder / "whole", self.folder / parts)
+            for round in range(left + 1, 6):
+                (self.folder / parts / f"checkpoint-{round:06d}.h5").unlink()
+            self.train(ranks, parts, "--resume")
+            self.assert_same("whole", parts)
+        result = self.train(1, "whole", "--resume", "--set", "federation.rounds=60", code=2)
+        self.assertIn("federation.rounds = 60 (checkpoint: 5)", result.stderr)
 
     def stopped_in_the_middle(self, ranks, out, stop):
         """Starts a training of many rounds, waits for its second checkpoint, calls stop(process)."""

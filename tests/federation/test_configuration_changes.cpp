@@ -46,6 +46,10 @@ TEST(ConfigurationChanges, WhatChoosesTheBestRoundMattersAndTheLastRoundWhereThe
   then.training.schedule = now.training.schedule = config::Schedule::kCosine;
   const std::string with_rounds = to_text(changes_since(archive(then), now), true);
   EXPECT_NE(with_rounds.find("federation.rounds = 7 (checkpoint: 100)"), std::string::npos) << with_rounds;
+  then.training.schedule = now.training.schedule = config::Schedule::kConstant;
+  then.federation.mode = now.federation.mode = config::Mode::kApple;  // whose penalty falls over a tenth of the rounds
+  const std::string with_apple = to_text(changes_since(archive(then), now), true);
+  EXPECT_NE(with_apple.find("federation.rounds = 7 (checkpoint: 100)"), std::string::npos) << with_apple;
 }
 
 TEST(ConfigurationChanges, AKeyWithoutEffectDoesNotMatter) {
