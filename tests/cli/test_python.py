@@ -43,12 +43,15 @@ class Finished(program.Case):
         wanted = (self.folder / "run.toml").read_text(), arguments
         is_first = not (self.folder / "out").exists()
         if is_first and wanted in self.trained:
-            shutil.copytree(self.trained[wanted], self.folder / "out")
+            kept, folder = self.trained[wanted]
+            shutil.copytree(kept, self.folder / "out")
+            archived = self.folder / "out/config.toml"
+            archived.write_text(archived.read_text().replace(folder, str(self.folder)))  # where the data are
             return
         result = self.start(self.on_ranks(2, "train", "run.toml", "--out", "out", *arguments))
         self.assertEqual(result.returncode, 0, result.stderr)
         if is_first:
-            self.trained[wanted] = shutil.copytree(self.folder / "out", pathlib.Path(self.kept.name) / str(len(self.trained)))
+            self.trained[wanted] = shutil.copytree(self.folder / "out", pathlib.Path(self.kept.name) / str(len(self.trained))), str(self.folder)
 
     def report(self, *arguments, code=0, **environment):
         result = self.start([FEDPP, "report", *arguments], env={"FEDPP_PYTHON": sys.executable, **environment})
