@@ -188,6 +188,10 @@ class Status(Watching):
         self.assertIn(f"{done + 1} of {done + 1}", text)
         self.assertIn("started 2 times", text)
         self.assertIn("scores      fedpp ", text)
+        (self.folder / "empty").mkdir()
+        of_two = self.start([FEDPP, "status", "empty", "out"])
+        self.assertEqual((of_two.returncode, of_two.stdout), (2, text))
+        self.assertEqual(of_two.stderr, "fedpp: error: empty holds no run of 'fedpp train'\n")
 
     def test_interrupted_once_writes_a_checkpoint(self):
         process = self.running(ranks=None)
