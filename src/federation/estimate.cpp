@@ -59,7 +59,8 @@ double graph_bytes(const Session& session) {
   const auto own = static_cast<double>(session.owned().size()), all = static_cast<double>(session.clients());
   // Embeddings and what is made of them to be sent; on rank 0 what it knew, what comes in one piece, and its parts.
   const double signatures = session.world().is_root() ? (own + 3 * all) * length + 3 * all * all : 2 * own * length;
-  return sizeof(double) * (signatures + 4 * own * encoder.parameters());  // the last upload, a prior
+  // A tenth more, since pieces that were handed back do not fit what is wanted next. Then the last upload, and a prior.
+  return sizeof(double) * (1.1 * signatures + 4 * own * encoder.parameters());
 }
 
 /// Largest sum of arrays that are on the device at a time, and the scratch of the kernels' teams, which Kokkos keeps once
