@@ -50,13 +50,12 @@ std::vector<Seat> seats_of(mpi::Communicator& world, const Seat& own) {
 
 /// The first rank with more threads than cores speaks for all.
 std::string crowded_ranks(const std::vector<Seat>& seats) {
-  const auto crowded = [](const Seat& seat) { return seat.crowded(); };
-  const auto first = std::find_if(seats.begin(), seats.end(), crowded);
+  const auto first = std::ranges::find_if(seats, &Seat::crowded);
   if (first == seats.end()) return "";
   return fmt::format(
       "{} of {} ranks with more threads than cores, which then wait for each other (rank {}: {} threads, cores {}): "
       "give a rank its cores (srun --cpus-per-task, mpirun --map-by slot:PE=THREADS), or set OMP_NUM_THREADS lower",
-      std::count_if(seats.begin(), seats.end(), crowded), seats.size(), first - seats.begin(), first->threads,
+      std::ranges::count_if(seats, &Seat::crowded), seats.size(), first - seats.begin(), first->threads,
       ranges(first->cores));
 }
 

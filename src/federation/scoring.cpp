@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cmath>
 #include <deque>
 
@@ -123,6 +124,7 @@ evaluation::Score score_of(evaluation::Protocol protocol, const data::Realisatio
                            const model::RealisationPrediction& p) {
   const std::size_t n = held_out.events.size(), points = n + held_out.nodes.size();
   if (protocol == evaluation::Protocol::kPublishedCode) {
+    assert(p.mean.size() >= points);  // PredictionOptions::moments
     // m sigma of the posterior mean, averaged over the samples of w.
     std::vector<double> plug_in(points);
     const std::size_t samples = points ? p.mean.size() / points : 1;

@@ -40,7 +40,7 @@ std::vector<evaluation::Score> validation_scores(Session& session, ValidationWin
 /// Of one client's rescaled increments.
 struct Calibration {
   double ks = 0;          ///< Kolmogorov-Smirnov distance, NaN without increments or events
-  double increments = 0;  ///< how many
+  double increments = 0;  ///< how many; a double, as all that ranks share
 };
 
 struct TestResult {

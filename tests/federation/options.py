@@ -162,6 +162,18 @@ class Settings(SameBits):
                 self.assertIn("(without the 2 hostile clients of [attack])", status)
                 self.assertTrue(np.isfinite(result["honest"]["headline"]))
 
+    def test_starts_are_optimised_under_the_published_codes_score(self):
+        """Which reads moments that a prediction for starts does not have: builds with assertions end where it is asked."""
+        self.write("train.csv", data_set(24, single_type=True))
+        self.write("test.csv", data_set(12, seed=9, single_type=True))
+        self.write("run.toml", settings(data__protocol="published-code", data__realisation="pooled", data__clients=4, data__types_per_client=1,
+                                        data__test=["test.csv"], data__validation=["test.csv"], data__deal=False, federation__participants=0,
+                                        federation__client_start="optimised", federation__rounds=2))
+        self.train(2, "out")
+        lambdas = self.result("out")["rounds"][1]["lambda"]
+        self.assertEqual(len(lambdas), 4)
+        self.assertTrue(all(0.6 <= value <= 1 for value in lambdas), lambdas)
+
     def test_clients_without_a_prediction_end_no_run(self):
         """Members of a hostile client's community start where no number is."""
         # One validation, at the end: which round they first fail in hangs on the last bits, and a round before it would be kept.

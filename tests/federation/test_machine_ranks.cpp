@@ -102,10 +102,7 @@ TEST(Machine, AnExaminationThatThrowsIsAFaultWithItsPlace) {
 
 TEST(Machine, MemoryThatRunsOutInTheExaminationIsNoFaultOfTheNode) {
   auto world = mpi::Communicator::world();
-  const auto error = error_of(world, [] {
-    throw std::bad_alloc();
-    return gpu::Device();
-  });
+  const auto error = error_of(world, []() -> gpu::Device { throw std::bad_alloc(); });
   ASSERT_TRUE(error);
   EXPECT_TRUE(std::string(error->what()).starts_with("memory ran out")) << error->what();
   EXPECT_EQ(std::string(error->what()).find("leave this node out"), std::string::npos) << error->what();

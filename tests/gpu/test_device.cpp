@@ -19,7 +19,7 @@ TEST(Device, PassesItsSelfTest) {
   }
 }
 
-TEST(Device, CoresAreThoseOfTheProcessNotOfItsMainThread) {
+TEST(Device, CoresAreThoseOfAllThreadsTheMainOneAmongThem) {
   const auto cores = usable_cores();
   ASSERT_FALSE(cores.empty());
   EXPECT_EQ(std::adjacent_find(cores.begin(), cores.end(), std::greater_equal<>()), cores.end());
