@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "federation/communities.hpp"
 #include "federation/describe.hpp"
 #include "federation/memory.hpp"
 #include "federation/participants.hpp"
@@ -20,6 +21,7 @@
 #include "gpu/runtime.hpp"
 #include "model/client_batch.hpp"
 #include "model/device_room.hpp"
+#include "model/embeddings.hpp"
 #include "model/local_update.hpp"
 #include "mpi/turns.hpp"
 
@@ -85,8 +87,17 @@ DeviceBytes bytes_of_predictions(Session& session, data::Split split, const mode
   return {std::max(most, std::min(room, all)), static_cast<double>(scratch.teams)};
 }
 
-/// Of a block of the local update, with the kept block while the participants are validated, or of a block of clients
-/// that are scored at the end.
+/// Of a block of uploads whose embeddings the clients' graph compares; kernels without gradient want little scratch.
+double bytes_of_embeddings(const Session& session) {
+  const auto& aggregation = session.config().aggregation;
+  if (aggregation.scope == config::Scope::kGlobal || session.owned().empty()) return 0;
+  return model::embeddings_bytes(session.owned().front().model.embedding, session.owned().size(),
+                                 similarity_probe(session, aggregation.probe_points),
+                                 session.config().backend.workspace_mb);
+}
+
+/// Of a block of the local update, with the kept block while uploads are compared and the participants validated, or of a
+/// block of clients that are scored at the end.
 DeviceBytes most_bytes(Session& session) {
   const auto& config = session.config();
   std::vector<model::ClientPoints> training;
@@ -108,7 +119,8 @@ DeviceBytes most_bytes(Session& session) {
   const bool kept = session.strategy().keeps_block() && model::can_keep(most_blocks, config.training);
   const auto validated = bytes_of_predictions(session, data::kValidation, validation_options(config));
   const auto scored = bytes_of_predictions(session, data::kTest, scoring_options(config));
-  const double in_rounds = kept ? trained.arrays + validated.arrays : std::max(trained.arrays, validated.arrays);
+  const double beside = std::max(validated.arrays, bytes_of_embeddings(session));
+  const double in_rounds = kept ? trained.arrays + beside : std::max(trained.arrays, beside);
   return {std::max(in_rounds, scored.arrays), std::max({trained.scratch, validated.scratch, scored.scratch})};
 }
 

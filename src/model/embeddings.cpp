@@ -1,5 +1,8 @@
 #include "model/embeddings.hpp"
 
+#include <algorithm>
+#include <span>
+
 #include "gpu/kernels.hpp"
 #include "model/client_batch.hpp"
 
@@ -29,6 +32,16 @@ std::vector<std::vector<double>> embeddings_at(const Embedding& embedding,
     }
   }
   return result;
+}
+
+double embeddings_bytes(const Embedding& embedding, std::size_t count, const data::Realisation& points,
+                        double workspace_mb) {
+  const Client client = make_client(0, embedding, {points}, 1, 1.0);
+  const std::vector<ClientPoints> alike(count, {&client, &client.training});
+  double most = 0;
+  for (const auto& [first, last] : blocks_of(alike, BatchOptions{}, workspace_mb))
+    most = std::max(most, array_bytes(std::span(alike).subspan(first, last - first), BatchOptions{}));
+  return most;
 }
 
 }  // namespace fedpp::model

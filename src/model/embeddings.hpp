@@ -1,6 +1,7 @@
 // The embeddings of given points under given weights: no posterior, no kernel.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "model/client.hpp"
@@ -12,5 +13,9 @@ namespace fedpp::model {
 std::vector<std::vector<double>> embeddings_at(const Embedding& embedding,
                                                const std::vector<const std::vector<double>*>& weights,
                                                const data::Realisation& points, double workspace_mb);
+
+/// Bytes of the arrays of the largest block of embeddings_at under `count` weight vectors.
+double embeddings_bytes(const Embedding& embedding, std::size_t count, const data::Realisation& points,
+                        double workspace_mb);
 
 }  // namespace fedpp::model
