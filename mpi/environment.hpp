@@ -27,7 +27,7 @@ class Environment {
       return std::forward<Body>(body)();
     } catch (const AgreedError& error) {
       report_agreed(error);
-      return error.users_mistake ? 2 : 1;
+      return error.kind == ErrorKind::kMistake ? 2 : 1;
     } catch (const std::exception& error) {
       abort(text_of(error), 1);
     } catch (...) {

@@ -12,12 +12,23 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Work that was given up because the program was asked to end, not because it failed.
+struct Interrupted : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+enum class ErrorKind : char {
+  kFailure = 'f',      ///< trying again may help
+  kMistake = 'm',      ///< a std::invalid_argument: what the program was given must change
+  kInterrupted = 'i',  ///< an Interrupted
+};
+
 /// An error that every rank of a communicator throws together with the same text (see mpi/turns.hpp), so that the ranks
 /// can leave in order, without an abort.
 struct AgreedError : Error {
-  AgreedError(const std::string& text, int origin, bool mistake) : Error(text), rank(origin), users_mistake(mistake) {}
-  int rank;            ///< the lowest rank that had an error; the text is its
-  bool users_mistake;  ///< it was a std::invalid_argument: what the program was given must change
+  AgreedError(const std::string& text, int origin, ErrorKind of) : Error(text), rank(origin), kind(of) {}
+  int rank;  ///< the lowest rank that had an error; the text and the kind are its
+  ErrorKind kind;
 };
 
 /// What an exception says; of memory that ran out, where the library's text says nothing, what can be done.

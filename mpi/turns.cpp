@@ -2,12 +2,12 @@
 
 namespace fedpp::mpi {
 
-void agree(Communicator& comm, const std::optional<std::string>& error, bool users_mistake) {
+void agree(Communicator& comm, const std::optional<std::string>& error, ErrorKind kind) {
   const int first = comm.allreduce(error ? comm.rank() : comm.size(), Op::min, "agreement");
   if (first == comm.size()) return;
-  std::string text = (users_mistake ? "m" : "f") + error.value_or("");
+  std::string text = static_cast<char>(kind) + error.value_or("");
   comm.broadcast(text, first, "agreement");
-  throw AgreedError(text.substr(1), first, text.front() == 'm');
+  throw AgreedError(text.substr(1), first, static_cast<ErrorKind>(text.front()));
 }
 
 }  // namespace fedpp::mpi

@@ -13,12 +13,12 @@ namespace fedpp::mpi {
 
 /// Collective. If any rank brings an error's text, all ranks throw AgreedError with the text (and kind) of the lowest
 /// such rank.
-void agree(Communicator& comm, const std::optional<std::string>& error, bool users_mistake = false);
+void agree(Communicator& comm, const std::optional<std::string>& error, ErrorKind kind = ErrorKind::kFailure);
 
 /// What went wrong in a function, if anything.
 struct Failure {
   std::optional<std::string> text;
-  bool users_mistake = false;
+  ErrorKind kind = ErrorKind::kFailure;
   bool memory_ran_out = false;
 };
 
@@ -29,9 +29,11 @@ Failure failure_of(F&& f) {
     std::forward<F>(f)();
     return {};
   } catch (const std::invalid_argument& error) {
-    return {std::string(error.what()), true};
+    return {std::string(error.what()), ErrorKind::kMistake};
+  } catch (const Interrupted& error) {
+    return {std::string(error.what()), ErrorKind::kInterrupted};
   } catch (const std::exception& error) {
-    return {text_of(error), false, memory_ran_out(error)};
+    return {text_of(error), ErrorKind::kFailure, memory_ran_out(error)};
   } catch (...) {
     return {std::string("an exception of unknown type")};
   }
@@ -42,7 +44,7 @@ Failure failure_of(F&& f) {
 template <class F>
 void together(Communicator& comm, F&& f) {
   const Failure failure = failure_of(std::forward<F>(f));
-  agree(comm, failure.text, failure.users_mistake);
+  agree(comm, failure.text, failure.kind);
 }
 
 /// Collective. Rank 0 runs `f()`; if it throws, all throw AgreedError. `f` must not communicate.
@@ -63,7 +65,7 @@ void in_turn(Communicator& comm, F&& f) {
   const int token = comm.rank() == 0 ? go : comm.receive_token(comm.rank() - 1);
   if (token == go) failure = failure_of(std::forward<F>(f));
   if (comm.rank() + 1 < comm.size()) comm.send_token(comm.rank() + 1, token == go && !failure.text ? go : skip);
-  agree(comm, failure.text, failure.users_mistake);
+  agree(comm, failure.text, failure.kind);
 }
 
 }  // namespace fedpp::mpi

@@ -120,7 +120,7 @@ struct Model {
       "prior mean of f: constant (nu, a client's own; the paper's), or linear: nu + a'h with slopes a among the "
       "weights that travel, so that clients share what f is like, not only how it varies");
     v("inducing", inducing, "M: inducing points of a realisation", between(1, 4096));
-    v("window", window, "T: length of the scaled clock", above(0));
+    v("window", window, "T: length of the scaled clock", between(1e-100, 1e100));
     v("quadrature_nodes", quadrature_nodes,
       "quadrature nodes over a realisation's window; with a history encoder at most so many a cell between two events (0: "
       "chosen)",

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "data/exposure.hpp"
-#include "data/intervals.hpp"
 #include "data/realisation.hpp"
 
 namespace fedpp::data {
@@ -40,14 +39,7 @@ void add_stream(Realisation& result, const ClientSequence& sequence, const Reali
                 std::span<const Split> splits, double tempering, int pieces) {
   const int number = static_cast<int>(result.streams.size());
   const auto events = marked_events(sequence, rules, splits);
-  std::vector<Interval> windows;
-  for (const Split split : splits)
-    windows.insert(windows.end(), sequence.windows[split].begin(), sequence.windows[split].end());
-  std::vector<Interval> own;
-  for (const Interval& window : join(windows)) {
-    const Interval mapped{to_model(rules.clock, sequence, window.start), to_model(rules.clock, sequence, window.end)};
-    if (mapped.start < mapped.end) own.push_back(mapped);
-  }
+  const auto own = windows_of(sequence, rules.clock, splits);
 
   // The history reaches to the end of these splits, or of training where the sequence has no part in them: inducing
   // points need it.

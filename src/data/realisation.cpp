@@ -31,13 +31,9 @@ struct Superposition {
     const Clock& clock = rules.clock;
     const auto own_events = marked_events(sequence, rules, splits);
     events.insert(events.end(), own_events.begin(), own_events.end());
-    std::vector<Interval> own;
-    for (Split split : splits) own.insert(own.end(), sequence.windows[split].begin(), sequence.windows[split].end());
-    // Windows that touch become one, or an event between them would count its own stream twice.
-    for (const Interval& window : join(own)) {
-      const Interval mapped{to_model(clock, sequence, window.start), to_model(clock, sequence, window.end)};
-      if (mapped.start < mapped.end) windows.push_back(mapped);
-    }
+    // Windows that touch are one, or an event between them would count its own stream twice.
+    const auto own = windows_of(sequence, clock, splits);
+    windows.insert(windows.end(), own.begin(), own.end());
     for (const Interval& window : sequence.windows[kTrain])
       trained = {std::min(trained.start, to_model(clock, sequence, window.start)),
                  std::max(trained.end, to_model(clock, sequence, window.end))};
@@ -115,6 +111,17 @@ std::vector<MarkedEvent> marked_events(const ClientSequence& sequence, const Rea
   }
   std::sort(events.begin(), events.end());
   return events;
+}
+
+std::vector<Interval> windows_of(const ClientSequence& sequence, const Clock& clock, std::span<const Split> splits) {
+  std::vector<Interval> of_file, result;
+  for (const Split split : splits)
+    of_file.insert(of_file.end(), sequence.windows[split].begin(), sequence.windows[split].end());
+  for (const Interval& window : join(of_file)) {
+    const Interval mapped{to_model(clock, sequence, window.start), to_model(clock, sequence, window.end)};
+    if (mapped.start < mapped.end) result.push_back(mapped);
+  }
+  return result;
 }
 
 void add_event(Realisation& realisation, const MarkedEvent& event, bool tied, const RealisationRules& rules,

@@ -62,6 +62,9 @@ struct MarkedEvent {
 std::vector<MarkedEvent> marked_events(const ClientSequence& sequence, const RealisationRules& rules,
                                        std::span<const Split> splits);
 
+/// The windows of a sequence in the splits named, in order; those that touch are one.
+std::vector<Interval> windows_of(const ClientSequence& sequence, const Clock& clock, std::span<const Split> splits);
+
 /// Makes `event` the realisation's next, or one more of the last where `tied`.
 void add_event(Realisation& realisation, const MarkedEvent& event, bool tied, const RealisationRules& rules,
                double tempering);

@@ -64,7 +64,7 @@ Gaussian Aggregator::closed_form(Divergence rule, const AcceptedUploads& uploads
           fmt::format("aggregation: the variance of weight {} is below the resolution 2^-{} of the sums: choose more "
                       "aggregation.fraction_bits",
                       p, format.fraction_bits),
-          /*origin=*/0, /*mistake=*/true);
+          /*origin=*/0, mpi::ErrorKind::kMistake);
     next.sd.push_back(sd_of(rule, spread[p]));
   }
   return next;

@@ -28,7 +28,7 @@ void CheckpointSchedule::write(bool last) {
           fmt::format("superseded by this course of the run, and no longer read: {}", fmt::join(superseded, ", ")));
   } catch (mpi::AgreedError& error) {
     if (last || ++failed_ >= kAttempts) {
-      error.users_mistake = false;  // as with as_the_machines_fault: a job script may try again
+      error.kind = mpi::ErrorKind::kFailure;  // as with as_the_machines_fault: a job script may try again
       throw;
     }
     const std::chrono::seconds pause(1 << (failed_ - 1));

@@ -169,7 +169,7 @@ Rates calibrate(Session& session, ValidationWindows& windows) {
   rates.score = seconds_of([&] {
                   std::vector<model::Client> scored;
                   std::vector<std::vector<data::Realisation>> held_out;
-                  std::vector<model::PredictionRequest> requests;
+                  std::vector<model::ClientPointSets> requests;
                   for (const auto id : ids) {
                     const auto& client = session.owned(id);
                     scored.push_back(scoring_client(session, client, data::kTest));

@@ -12,7 +12,7 @@ void as_the_machines_fault(F&& f) {
   try {
     f();
   } catch (mpi::AgreedError& error) {
-    error.users_mistake = false;
+    if (error.kind == mpi::ErrorKind::kMistake) error.kind = mpi::ErrorKind::kFailure;
     throw;
   }
 }

@@ -27,7 +27,7 @@ struct Scored {
 template <class Use>
 void predict_each(const std::vector<Scored>& clients, const model::Priors& theta,
                   const model::PredictionOptions& options, const Use& use) {
-  std::vector<model::PredictionRequest> requests;
+  std::vector<model::ClientPointSets> requests;
   for (const auto& c : clients) requests.push_back({&c.client, {c.held_out}});
   std::vector<std::vector<std::vector<model::RealisationPrediction>>> all;
   try {

@@ -2,8 +2,6 @@
 
 #include <atomic>
 #include <csignal>
-#include <stdexcept>
-#include <string>
 
 namespace fedpp::federation {
 
@@ -30,7 +28,7 @@ void watch_for_signals() {
 int stop_signal() { return received.load(); }
 
 void stop_if_asked() {
-  if (stop_signal() != 0) throw std::runtime_error(std::string(kAskedToStop));
+  if (stop_signal() != 0) throw mpi::Interrupted("asked to stop by a signal");
 }
 
 int stop_signal_of_any(mpi::Communicator& world) { return world.allreduce(stop_signal(), mpi::Op::max, "metrics"); }

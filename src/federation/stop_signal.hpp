@@ -1,8 +1,6 @@
 // What asks a training to stop in good order: SIGUSR1, SIGTERM and SIGINT.
 #pragma once
 
-#include <string_view>
-
 #include "mpi/communicator.hpp"
 
 namespace fedpp::federation {
@@ -17,10 +15,7 @@ int stop_signal();
 /// Collective. One that any rank got; 0: none.
 int stop_signal_of_any(mpi::Communicator& world);
 
-/// What the exception of stop_if_asked() says.
-inline constexpr std::string_view kAskedToStop = "asked to stop by a signal";
-
-/// Throws where this process got one: for the parts, within mpi::together, of what may take long after the rounds.
+/// Throws mpi::Interrupted where this process got one: for the parts, within mpi::together, of what may take long after the rounds.
 void stop_if_asked();
 
 }  // namespace fedpp::federation

@@ -228,7 +228,7 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   try {
     as_the_machines_fault([&] { report(session, state, progress, phases); });
   } catch (const mpi::AgreedError& error) {
-    if (error.what() != kAskedToStop) throw;
+    if (error.kind != mpi::ErrorKind::kInterrupted) throw;
     return stopped("after the last round, before its results were whole");
   }
   print_profile();

@@ -21,7 +21,7 @@ gpu::Index average_doubles(const Client& client) {
 
 }  // namespace
 
-double prediction_bytes(const PredictionRequest& request, const PredictionOptions& options) {
+double prediction_bytes(const ClientPointSets& request, const PredictionOptions& options) {
   double most = 0;
   for (const auto* points : request.points) most = std::max(most, sliced_bytes({request.client, points}, options));
   double averages = 0;
@@ -33,7 +33,7 @@ double prediction_bytes(const PredictionRequest& request, const PredictionOption
   return trained + (gpu::on_host() ? std::max(most, averages) : most + averages);
 }
 
-std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::vector<PredictionRequest>& requests,
+std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::vector<ClientPointSets>& requests,
                                                                      const Priors& priors,
                                                                      const PredictionOptions& options) {
   const gpu::Region region("fedpp::predict");

@@ -8,18 +8,18 @@
 
 namespace fedpp::model {
 
-/// One client's request: its posterior is brought up to date on its training points and read at each set of points.
-struct PredictionRequest {
+/// A client whose posterior is brought up to date on its training points and read at each set of points.
+struct ClientPointSets {
   const Client* client = nullptr;
   std::vector<const std::vector<data::Realisation>*> points;  ///< sets, one entry per realisation each
 };
 
-/// Bytes of the arrays that a request takes: of its training points, and of their averages over the samples of the
+/// Bytes of the arrays that a prediction for one client takes: of its training points, and of their averages over the samples of the
 /// weights or then the largest slice of a set of points.
-double prediction_bytes(const PredictionRequest& request, const PredictionOptions& options);
+double prediction_bytes(const ClientPointSets& request, const PredictionOptions& options);
 
-/// Result [set][realisation] for each request, from LatentPosteriors of blocks of clients. \throws PredictionError
-std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::vector<PredictionRequest>& requests,
+/// Result [set][realisation] for each client, from LatentPosteriors of blocks of clients. \throws PredictionError
+std::vector<std::vector<std::vector<RealisationPrediction>>> predict(const std::vector<ClientPointSets>& requests,
                                                                      const Priors& priors,
                                                                      const PredictionOptions& options);
 

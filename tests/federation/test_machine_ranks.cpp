@@ -67,7 +67,8 @@ TEST(Machine, AFaultOnAnyRankEndsAllWithItsPlaceAndTheRemedy) {
                           "3; leave this node out and start again",
                           faulty, whereabouts_of(world, faulty)));
     EXPECT_EQ(error->rank, faulty);
-    EXPECT_FALSE(error->users_mistake) << "a job script takes exit code 2 for what trying again does not mend";
+    EXPECT_EQ(error->kind, mpi::ErrorKind::kFailure)
+        << "a job script takes exit code 2 for what trying again does not mend";
   }
 }
 
@@ -97,7 +98,7 @@ TEST(Machine, AnExaminationThatThrowsIsAFaultWithItsPlace) {
             fmt::format("rank {}, {}, its device: self-test failed: uncorrectable ECC error encountered; leave this "
                         "node out and start again",
                         faulty, whereabouts_of(world, faulty)));
-  EXPECT_FALSE(error->users_mistake);
+  EXPECT_EQ(error->kind, mpi::ErrorKind::kFailure);
 }
 
 TEST(Machine, MemoryThatRunsOutInTheExaminationIsNoFaultOfTheNode) {

@@ -61,7 +61,7 @@ TEST(Priors, EachClientTrainsAndPredictsUnderItsOwn) {
   EXPECT_EQ(test::state_of(one), test::state_of(one_alone));
   EXPECT_EQ(test::state_of(two), test::state_of(two_alone));
   const auto fresh = test::small_client(2);  // never took part: it predicts with its own prior
-  const model::PredictionRequest request{&fresh, {&fresh.training}};
+  const model::ClientPointSets request{&fresh, {&fresh.training}};
   EXPECT_EQ(model::predict({request}, priors, {})[0][0][0].mean, model::predict({request}, moved, {})[0][0][0].mean);
 }
 

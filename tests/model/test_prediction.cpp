@@ -86,7 +86,7 @@ TEST_P(Requests, sets_and_blocks_are_kept_to) {
   (void)model::local_update({&clients[1], &clients[3]}, prior, {}, 3, 0);  // the others never took part
   const std::size_t count = clients.size();
   std::vector<std::vector<data::Realisation>> near(count), far(count);
-  std::vector<model::PredictionRequest> requests;
+  std::vector<model::ClientPointSets> requests;
   for (std::size_t k = 0; k < count; ++k) {
     for (std::size_t i = 0; i < clients[k].inducing.size(); ++i) {
       near[k].push_back(test::random_realisation(engine, static_cast<int>(k), 4));

@@ -199,6 +199,30 @@ TEST(Turns, a_failure_ends_the_turns_and_all_ranks_throw_its_text) {
   }
 }
 
+TEST(Turns, the_lowest_rank_with_an_error_says_of_which_kind_it_is) {
+  using fedpp::mpi::ErrorKind;
+  auto comm = Communicator::world();
+  const auto agreed = [&](const auto& f) {
+    try {
+      fedpp::mpi::together(comm, f);
+    } catch (const AgreedError& error) {
+      return error.kind;
+    }
+    ADD_FAILURE() << "nothing thrown";
+    return ErrorKind::kFailure;
+  };
+  EXPECT_EQ(agreed([&] { throw std::runtime_error("disk full"); }), ErrorKind::kFailure);
+  EXPECT_EQ(agreed([&] {
+              if (comm.rank() == 0) throw std::invalid_argument("no such key");
+              throw fedpp::mpi::Interrupted("asked to stop");
+            }),
+            ErrorKind::kMistake);
+  EXPECT_EQ(agreed([&] {
+              if (comm.rank() + 1 == comm.size()) throw fedpp::mpi::Interrupted("asked to stop");
+            }),
+            ErrorKind::kInterrupted);
+}
+
 TEST(Turns, memory_that_runs_out_is_said_with_a_remedy) {
   auto comm = Communicator::world();
   fedpp::mpi::set_memory_remedy("use a larger machine");
@@ -206,7 +230,7 @@ TEST(Turns, memory_that_runs_out_is_said_with_a_remedy) {
     fedpp::mpi::together(comm, [&] { throw std::bad_alloc(); });
     ADD_FAILURE() << "nothing thrown";
   } catch (const AgreedError& error) {
-    EXPECT_FALSE(error.users_mistake);
+    EXPECT_EQ(error.kind, fedpp::mpi::ErrorKind::kFailure);
     EXPECT_EQ(std::string(error.what()), "memory ran out (std::bad_alloc): use a larger machine");
   }
   const std::runtime_error of_kokkos("Kokkos failed to allocate memory for label \"k\"");
