@@ -148,7 +148,7 @@ TEST(ReadError, WrongTypesNameKeyValueAndWhatIsExpected) {
   EXPECT_THAT(error_of(kMinimal + "[federation]\nrounds = 1.5\n"),
               HasSubstr("federation.rounds = 1.5: expected an integer"));
   EXPECT_THAT(error_of(kMinimal + "[model]\nwindow = true\n"),
-              HasSubstr("model.window = true: expected a number, above 0"));
+              HasSubstr("model.window = true: expected a number, in [1e-100, 1e+100]"));
   EXPECT_THAT(error_of(kMinimal + "[output]\nprogress = 1\n"),
               HasSubstr("output.progress = 1: expected true or false"));
   EXPECT_THAT(error_of("[data]\ntrain = 'a.csv'\n"), HasSubstr("data.train = \"a.csv\": expected a list of strings"));

@@ -28,7 +28,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Refusal{{"model.prior_sd=0"}, "--set model.prior_sd=0: model.prior_sd = 0.0: must be above 0"},
         Refusal{{"model.prior_sd=nan"}, "model.prior_sd = nan: must be finite and above 0"},
-        Refusal{{"model.window=inf"}, "model.window = inf: must be finite and above 0"},
+        Refusal{{"model.prior_sd=inf"}, "model.prior_sd = inf: must be finite and above 0"},
+        Refusal{{"model.window=5e-324"}, "must be in [1e-100, 1e+100]"},
         Refusal{{"data.drop_before=-inf"}, "data.drop_before = -inf: must be finite"},
         Refusal{{"model.periods=1,inf", "data.clock=calendar"},
                 "model.periods = [1.0, inf]: inf is not finite and above 0"},
