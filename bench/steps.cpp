@@ -8,7 +8,7 @@
 #include "measure.hpp"
 #include "model/client_batch.hpp"
 #include "model/e_steps.hpp"
-#include "model/local_update.hpp"
+#include "model/local_epoch.hpp"
 
 namespace {
 
@@ -28,7 +28,7 @@ class Prepared {
     Kokkos::deep_copy(adam_.raw, 0.5);
     epoch(gpu::Exec());
   }
-  void epoch(const gpu::Exec& exec) { model::local_epoch(exec, batch_, adam_, {}, options_, {1, 0, epoch_++, 0}, 1); }
+  void epoch(const gpu::Exec& exec) { model::local_epoch(exec, {batch_, adam_, {}, {}}, {1, 0, epoch_++, 0}); }
   const model::ClientBatch& block() const { return batch_; }
   const gpu::Batch& batch() const { return batch_.batch(); }
   const gpu::Fields& fields() const { return batch_.fields(); }
@@ -47,7 +47,6 @@ class Prepared {
   model::ClientPoints points_;
   model::ClientBatch batch_;
   gpu::AdamState adam_;
-  model::LocalOptions options_;
   std::uint32_t epoch_ = 0;
 };
 

@@ -99,6 +99,8 @@ void require_training(const std::vector<ClientData>& clients, const Plan& plan) 
       first = &client;
   }
   if (!first) return;
+  const LeftOut& left_out = first->left_out;
+  const bool got_none = !plan.one_file_a_client() && !plan.clients_of_files() && left_out.sequences == 0;
   const std::string where = plan.one_file_a_client() ? config::expand_client(plan.options.client_files, first->id)
                                                      : plan.sources.front().path;
   std::string remedy;
@@ -109,8 +111,10 @@ void require_training(const std::vector<ClientData>& clients, const Plan& plan) 
             : plan.clients_of_files()
                 ? "bring longer sequences, give their windows and data.split_at = \"time\", which keeps "
                   "every sequence, or import the table without the rows of such clients"
-                : "bring longer sequences, lower data.clients, raise data.types_per_client, or set "
-                  "data.partition = \"homogeneous\"";
+                : fmt::format(
+                      "bring {} sequences, lower data.clients, raise data.types_per_client, or set "
+                      "data.partition = \"homogeneous\"",
+                      got_none ? "more" : "longer");
   std::string so_are;
   if (!others.empty()) {
     const std::size_t named = std::min(others.size(), kNamed);
@@ -118,11 +122,12 @@ void require_training(const std::vector<ClientData>& clients, const Plan& plan) 
                          fmt::join(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(named), ", "),
                          others.size() > named ? ", ..." : "");
   }
-  throw UserError(fmt::format(
-      "{}: client {} (types {}) is left without a training sequence ({} left out with fewer than {} training events, {} "
-      "in which no time passes){}: {}",
-      where, name(*first), fmt::join(first->types, ", "), first->left_out.sequences - first->left_out.timeless,
-      kFewestTrainingEvents, first->left_out.timeless, so_are, remedy));
+  const std::string why =
+      got_none ? "there are too few for it to get one"
+               : fmt::format("{} left out with fewer than {} training events, {} in which no time passes",
+                             left_out.sequences - left_out.timeless, kFewestTrainingEvents, left_out.timeless);
+  throw UserError(fmt::format("{}: client {} (types {}) is left without a training sequence ({}){}: {}", where,
+                              name(*first), fmt::join(first->types, ", "), why, so_are, remedy));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "model/client_batch.hpp"
 #include "model/draw_keys.hpp"
 #include "model/e_steps.hpp"
+#include "model/local_epoch.hpp"
 #include "model/mixing.hpp"
 #include "model/model_mixture.hpp"
 #include "model/optimiser_states.hpp"
@@ -18,14 +19,6 @@
 namespace fedpp::model {
 
 namespace {
-
-/// The ELBO and the divergence from the prior in it, 1.5.
-void bound(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, const gpu::AdamState& adam,
-           const gpu::AdamOptions& adam_options) {
-  const gpu::Region region("fedpp::bound");
-  gpu::elbo(exec, batch, fields);
-  gpu::prior_divergence(exec, batch, fields, adam, adam_options);
-}
 
 /// The prior term that goes with a barycentre (2.1).
 gpu::Divergence prior_term(config::Divergence barycentre) {
@@ -42,46 +35,6 @@ LocalOptions local_options(const config::Config& config) {
           .divergence = prior_term(config.aggregation.divergence),
           .overwrite = config.federation.client_start == config::ClientStart::kOverwrite,
           .workspace_mb = config.backend.workspace_mb};
-}
-
-void local_epoch(const gpu::Exec& exec, const ClientBatch& block, const gpu::AdamState& adam,
-                 const gpu::AdamOptions& adam_options, const LocalOptions& options, gpu::DrawKey key, int steps,
-                 const gpu::Alignment* alignment, const gpu::Mixture* mixture) {
-  const gpu::Region region("fedpp::local_epoch");
-  const int realisations = static_cast<int>(options.training.batch_realisations);
-  const double points = options.training.batch_points;
-  const auto& batch = block.batch();
-  const auto& fields = block.fields();
-  auto& encoder = block.encoder();
-  const auto draw_and_project = [&](bool batch_only, const auto& then) {
-    if (alignment) gpu::embed_received(exec, batch, fields, encoder, *alignment, key, batch_only);
-    gpu::draw_weights(exec, batch, fields, key);
-    if (!batch.by_chunks) gpu::embed(exec, batch, fields, encoder, batch_only);
-    for (const gpu::Batch& chunk : block.chunks()) {
-      if (batch.by_chunks) gpu::embed(exec, chunk, fields, encoder, batch_only);
-      project(exec, chunk, fields, batch_only);
-      then(chunk);
-    }
-  };
-  // E-step: over all data.
-  draw_and_project(/*batch_only=*/false, [&](const gpu::Batch& chunk) {
-    gpu::augment(exec, chunk, fields);
-    update_latent(exec, chunk, fields);
-  });
-  update_intensity(exec, batch, fields, /*offset_precision=*/0, /*with_bound=*/true);
-  bound(exec, batch, fields, adam, adam_options);
-  // Stochastic steps: one, or one per mini-batch, with fresh samples after the first.
-  for (int step = 0; step < steps; ++step) {
-    key.step = static_cast<std::uint32_t>(step);
-    if (steps > 1) gpu::select_batch(exec, batch, fields, key, realisations, points);
-    if (step > 0) draw_and_project(/*batch_only=*/true, [](const gpu::Batch&) {});
-    gpu::adjoint(exec, batch, block.chunks(), fields, encoder, alignment);
-    const gpu::Region step_region("fedpp::step");
-    if (mixture)
-      gpu::mixture_step(exec, batch, fields, adam, adam_options, *mixture);
-    else
-      gpu::adam_step(exec, batch, fields, adam, adam_options);
-  }
 }
 
 namespace {
@@ -165,10 +118,15 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
     upload_optimiser(clients, priors, options.training, adam);
     std::optional<DeviceMixture> mixed;
     if (aids.mixture) mixed.emplace(exec, block, clients, *aids.mixture);
+    const EpochParts parts{
+        block,
+        adam,
+        adam_options,
+        {steps, static_cast<int>(options.training.batch_realisations), options.training.batch_points},
+        aligned ? &*alignment : nullptr,
+        mixed ? &mixed->device() : nullptr};
     for (std::int64_t epoch = 0; epoch < options.training.epochs; ++epoch)
-      local_epoch(exec, block, adam, adam_options, options,
-                  {seed, static_cast<std::uint32_t>(round), static_cast<std::uint32_t>(epoch), 0}, steps,
-                  aligned ? &*alignment : nullptr, mixed ? &mixed->device() : nullptr);
+      local_epoch(exec, parts, {seed, static_cast<std::uint32_t>(round), static_cast<std::uint32_t>(epoch), 0});
     exec.fence();
 
     const UpdatedStates updated(block, adam, aligned ? &*alignment : nullptr);

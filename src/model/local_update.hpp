@@ -51,10 +51,4 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
 void fit_latent(const std::vector<Client*>& clients, const Priors& priors, const LocalOptions& options, int e_steps,
                 std::uint64_t seed);
 
-/// One local epoch on a block whose fields are set: the order of the steps of 1.6, those that know no other
-/// realisations chunk by chunk. Exposed for tests and benchmarks.
-void local_epoch(const gpu::Exec& exec, const ClientBatch& block, const gpu::AdamState& adam,
-                 const gpu::AdamOptions& adam_options, const LocalOptions& options, gpu::DrawKey key, int steps,
-                 const gpu::Alignment* alignment = nullptr, const gpu::Mixture* mixture = nullptr);
-
 }  // namespace fedpp::model

@@ -7,6 +7,8 @@
 #include "model/alignment.hpp"
 #include "model/client_batch.hpp"
 #include "model/clients.hpp"
+#include "model/local_epoch.hpp"
+#include "model/local_update.hpp"
 #include "model/model_mixture.hpp"
 #include "model/reserves.hpp"
 
@@ -69,8 +71,6 @@ TEST_P(NoAllocation, in_a_local_epoch) {
   const auto prior = model::initial_prior({}, clients[0].embedding, 5);
   std::vector<model::ClientPoints> points;
   for (const auto& c : clients) points.push_back({&c, &c.training});
-  model::LocalOptions options;
-  options.training.batch_realisations = 1;  // several steps an epoch
   for (auto& c : clients)
     for (auto& r : c.training)
       for (std::size_t j = 0; j < r.events.size(); ++j)
@@ -83,8 +83,9 @@ TEST_P(NoAllocation, in_a_local_epoch) {
     const gpu::Exec exec;
     std::uint32_t number = 0;
     const auto alignment = model::make_alignment(batch, points, prior, {1, 1, 1});
+    const model::EpochParts parts{batch, adam, {}, {.steps = 3, .realisations = 1}, &alignment};
     const auto epoch = [&] {
-      model::local_epoch(exec, batch, adam, {}, options, {1, 0, number++, 0}, 3, &alignment);
+      model::local_epoch(exec, parts, {1, 0, number++, 0});
       exec.fence();
     };
     epoch();  // names of kernels, scratch of teams: made at first use
@@ -110,9 +111,10 @@ TEST(NoAllocation, in_a_local_epoch_through_a_mixture) {
   Kokkos::deep_copy(adam.prior_sd, 1.0);
   const gpu::Exec exec;
   const model::DeviceMixture mixture(exec, batch, {&client}, {models, anchor, 1e-3, 1});
+  const model::EpochParts parts{batch, adam, {}, {}, nullptr, &mixture.device()};
   std::uint32_t number = 0;
   const auto epoch = [&] {
-    model::local_epoch(exec, batch, adam, {}, {}, {1, 0, number++, 0}, 1, nullptr, &mixture.device());
+    model::local_epoch(exec, parts, {1, 0, number++, 0});
     exec.fence();
   };
   epoch();
