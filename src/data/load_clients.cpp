@@ -123,7 +123,7 @@ void require_training(const std::vector<ClientData>& clients, const Plan& plan) 
                          others.size() > named ? ", ..." : "");
   }
   const std::string why =
-      got_none ? "there are too few for it to get one"
+      got_none ? "none of these types came to it"
                : fmt::format("{} left out with fewer than {} training events, {} in which no time passes",
                              left_out.sequences - left_out.timeless, kFewestTrainingEvents, left_out.timeless);
   throw UserError(fmt::format("{}: client {} (types {}) is left without a training sequence ({}){}: {}", where,

@@ -87,13 +87,14 @@ DeviceBytes bytes_of_predictions(Session& session, data::Split split, const mode
   return {std::max(most, std::min(room, all)), static_cast<double>(scratch.teams)};
 }
 
-/// Of a block of uploads whose embeddings the clients' graph compares; kernels without gradient want little scratch.
-double bytes_of_embeddings(const Session& session) {
+/// Of a block of uploads whose embeddings the clients' graph compares.
+DeviceBytes bytes_of_embeddings(const Session& session) {
   const auto& aggregation = session.config().aggregation;
-  if (aggregation.scope == config::Scope::kGlobal || session.owned().empty()) return 0;
-  return model::embeddings_bytes(session.owned().front().model.embedding, session.owned().size(),
-                                 similarity_probe(session, aggregation.probe_points),
-                                 session.config().backend.workspace_mb);
+  if (aggregation.scope == config::Scope::kGlobal || session.owned().empty()) return {};
+  const auto room = model::embeddings_room(session.owned().front().model.embedding, session.owned().size(),
+                                           similarity_probe(session, aggregation.probe_points),
+                                           session.config().backend.workspace_mb);
+  return {room.arrays, room.scratch};
 }
 
 /// Of a block of the local update, with the kept block while uploads are compared and the participants validated, or of a
@@ -119,9 +120,11 @@ DeviceBytes most_bytes(Session& session) {
   const bool kept = session.strategy().keeps_block() && model::can_keep(most_blocks, config.training);
   const auto validated = bytes_of_predictions(session, data::kValidation, validation_options(config));
   const auto scored = bytes_of_predictions(session, data::kTest, scoring_options(config));
-  const double beside = std::max(validated.arrays, bytes_of_embeddings(session));
+  const auto compared = bytes_of_embeddings(session);
+  const double beside = std::max(validated.arrays, compared.arrays);
   const double in_rounds = kept ? trained.arrays + beside : std::max(trained.arrays, beside);
-  return {std::max(in_rounds, scored.arrays), std::max({trained.scratch, validated.scratch, scored.scratch})};
+  return {std::max(in_rounds, scored.arrays),
+          std::max({trained.scratch, compared.scratch, validated.scratch, scored.scratch})};
 }
 
 /// Seconds an operation takes in the local update, and in the scoring of a client (of the operations of an epoch with

@@ -15,7 +15,8 @@ int stop_signal();
 /// Collective. One that any rank got; 0: none.
 int stop_signal_of_any(mpi::Communicator& world);
 
-/// Throws mpi::Interrupted where this process got one: for the parts, within mpi::together, of what may take long after the rounds.
+/// Throws mpi::Interrupted where this process got one: for the parts, within mpi::together, of what may take long after
+/// the rounds.
 void stop_if_asked();
 
 }  // namespace fedpp::federation

@@ -5,6 +5,7 @@
 
 #include "gpu/kernels.hpp"
 #include "model/client_batch.hpp"
+#include "model/device_room.hpp"
 
 namespace fedpp::model {
 
@@ -34,13 +35,17 @@ std::vector<std::vector<double>> embeddings_at(const Embedding& embedding,
   return result;
 }
 
-double embeddings_bytes(const Embedding& embedding, std::size_t count, const data::Realisation& points,
-                        double workspace_mb) {
+EmbeddingsRoom embeddings_room(const Embedding& embedding, std::size_t count, const data::Realisation& points,
+                               double workspace_mb) {
   const Client client = make_client(0, embedding, {points}, 1, 1.0);
   const std::vector<ClientPoints> alike(count, {&client, &client.training});
-  double most = 0;
-  for (const auto& [first, last] : blocks_of(alike, BatchOptions{}, workspace_mb))
-    most = std::max(most, array_bytes(std::span(alike).subspan(first, last - first), BatchOptions{}));
+  EmbeddingsRoom most;
+  for (const auto& [first, last] : blocks_of(alike, BatchOptions{}, workspace_mb)) {
+    most.arrays = std::max(most.arrays, array_bytes(std::span(alike).subspan(first, last - first), BatchOptions{}));
+    gpu::ScratchWanted scratch;
+    for (int k = first; k < last; ++k) scratch += scratch_of(alike[k], BatchOptions{});
+    most.scratch = std::max(most.scratch, static_cast<double>(scratch.teams));
+  }
   return most;
 }
 

@@ -14,8 +14,11 @@ std::vector<std::vector<double>> embeddings_at(const Embedding& embedding,
                                                const std::vector<const std::vector<double>*>& weights,
                                                const data::Realisation& points, double workspace_mb);
 
-/// Bytes of the arrays of the largest block of embeddings_at under `count` weight vectors.
-double embeddings_bytes(const Embedding& embedding, std::size_t count, const data::Realisation& points,
-                        double workspace_mb);
+/// What embeddings_at takes of a device: bytes of the arrays of its largest block, and of its teams' scratch.
+struct EmbeddingsRoom {
+  double arrays = 0, scratch = 0;
+};
+EmbeddingsRoom embeddings_room(const Embedding& embedding, std::size_t count, const data::Realisation& points,
+                               double workspace_mb);
 
 }  // namespace fedpp::model

@@ -14,8 +14,8 @@ struct ClientPointSets {
   std::vector<const std::vector<data::Realisation>*> points;  ///< sets, one entry per realisation each
 };
 
-/// Bytes of the arrays that a prediction for one client takes: of its training points, and of their averages over the samples of the
-/// weights or then the largest slice of a set of points.
+/// Bytes of the arrays that a prediction for one client takes: of its training points, and of their averages over the
+/// samples of the weights or then the largest slice of a set of points.
 double prediction_bytes(const ClientPointSets& request, const PredictionOptions& options);
 
 /// Result [set][realisation] for each client, from LatentPosteriors of blocks of clients. \throws PredictionError

@@ -40,7 +40,7 @@ TEST(DataErrors, NameKeyValueAndRemedy) {
       planned(with([&](auto& o) { o.train = {folder.write("bad.csv", "sequence,time,type\n0,1,0\n0,nan,0\n")}; })),
       "bad.csv:3");
   EXPECT_USER_ERROR(load_all(planned(with([](auto& o) { o.clients = 290; }))), "client", "without a training sequence",
-                    "too few for it to get one", "bring more sequences, lower data.clients", "train.csv");
+                    "none of these types came to it", "bring more sequences, lower data.clients", "train.csv");
   EXPECT_USER_ERROR(planned(with([](auto& o) { o.clients = 301; })), "data.clients = 301", "the 300 sequences",
                     "without a training sequence", "data.deal = false", "train.csv");
   EXPECT_USER_ERROR(planned(with([&](auto& o) {
