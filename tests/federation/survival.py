@@ -3,6 +3,7 @@
 Needs the environment of tests/federation/CMakeLists.txt.
 """
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -183,7 +184,11 @@ class Status(Watching):
             file.write('{"event": "round", "rou')
         self.assertIn("1 line of status.jsonl cannot be read", self.status())
         self.train(1, "out", "--resume", "--set", f"federation.rounds={done + 1}")
+        long_ago = time.time() - 3.5 * 24 * 3600  # so that the ages said are the same in the next second
+        for path in (self.folder / "out").glob("checkpoint-*.h5"):
+            os.utime(path, (long_ago, long_ago))
         text = self.status()
+        self.assertIn(".h5, 3.5 days ago", text)
         self.assertIn("finished at", text)
         self.assertIn(f"{done + 1} of {done + 1}", text)
         self.assertIn("started 2 times", text)
@@ -238,7 +243,7 @@ class Status(Watching):
 
     def test_killed(self):
         process = self.running(ranks=1)
-        child = int(open(f"/proc/{process.pid}/task/{process.pid}/children").read().split()[0])
+        child = int(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
         os.kill(child, signal.SIGKILL)
         self.assertNotEqual(process.wait(), 0)
         text = self.status()
