@@ -10,8 +10,8 @@
 
 #include "data/intervals.hpp"
 #include "evaluation/trivial_models.hpp"
+#include "federation/curve.hpp"
 #include "federation/machines_fault.hpp"
-#include "federation/scoring.hpp"
 #include "federation/shared_file.hpp"
 #include "io/hdf5.hpp"
 #include "mpi/turns.hpp"
@@ -64,50 +64,6 @@ std::vector<double> gaps_of(const OwnedClient& client, const data::Clock& clock,
   const auto observed = data::join(std::move(windows));
   for (std::size_t i = 1; i < observed.size(); ++i) gaps.insert(gaps.end(), {observed[i - 1].end, observed[i].start});
   return gaps;
-}
-
-/// The intensity per unit of file time with its 90 % band.
-struct Curve {
-  std::vector<double> time, mean, lower, median, upper;
-};
-
-/// One client's: its pooled intensity per sequence, or that of its first sequence (with its history, if any).
-Curve curve_of(const Session& session, const OwnedClient& client, const model::Priors& theta) {
-  const auto& config = session.config();
-  const auto& clock = session.plan().clock;
-  const auto scored = scoring_client(session, client, data::kTest);
-  static constexpr std::array<data::Split, 3> every{data::kTrain, data::kValidation, data::kTest};
-  const auto whole = data::make_realisations(client.data, session.rules(), every, 1.0);
-
-  // The grid as nodes of the first realisation; the others ask for nothing.
-  std::vector<data::Realisation> grid(scored.training.size());
-  const bool history = session.rules().history;
-  auto span = whole.front().span;
-  for (std::size_t i = 0; i < grid.size(); ++i) grid[i].streams = whole[i].streams;
-  if (history) {  // of the first stream: from the start of its observation to its last event, or to the end of its windows
-    const auto& stream = whole.front().streams.front();
-    span = {stream.start, stream.times.empty() ? stream.start : stream.times.back()};
-    for (const auto& windows : client.data.sequences.front().windows)
-      if (!windows.empty())
-        span.end = std::max(span.end, data::to_model(clock, client.data.sequences.front(), windows.back().end));
-  }
-  const auto n = static_cast<std::size_t>(config.evaluation.curve_points);
-  auto& nodes = grid.front().nodes;
-  for (std::size_t j = 0; j < n; ++j)
-    nodes.push_back(span.start + (span.end - span.start) * static_cast<double>(j) / static_cast<double>(n - 1));
-  grid.front().node_weights.assign(n, 1.0);
-  if (history)
-    for (const double t : nodes) grid.front().node_history.push_back(data::position(grid.front().streams, 0, t));
-  const auto prediction = model::predict({{&scored, {&grid}}}, theta, band_options(config))[0][0][0];
-  Curve curve;
-  for (std::size_t j = 0; j < n; ++j) {
-    curve.time.push_back(nodes[j] / clock.scale + (clock.elapsed ? 0.0 : clock.origin));
-    curve.mean.push_back(prediction.expected_intensity[j] * clock.scale);
-    curve.lower.push_back(model::intensity_quantile(prediction, j, n, 0.05) * clock.scale);
-    curve.median.push_back(model::intensity_quantile(prediction, j, n, 0.5) * clock.scale);
-    curve.upper.push_back(model::intensity_quantile(prediction, j, n, 0.95) * clock.scale);
-  }
-  return curve;
 }
 
 /// The curve, and what is drawn with it.
@@ -209,7 +165,7 @@ std::vector<std::int64_t> write_curves(Session& session, const SelectedState& st
   std::map<std::int64_t, Curve> curves;
   progress.pass("curves", session.owned_of(clients));
   auto left_out = for_predictable(session, clients, unpredictable, progress, [&](std::int64_t c) {
-    curves[c] = curve_of(session, session.owned(c), state.theta());
+    curves[c] = intensity_curve(session, session.owned(c), state.theta());
   });
   as_the_machines_fault([&] { write_file(session, state, curves, uniforms, graph, path); });
   return left_out;

@@ -64,7 +64,21 @@ evaluation::GapGrid next_event_grid(Session& session) {
 }
 
 namespace {
-double workspace_mb(const config::Config& config) { return gpu::workspace_mb(config.backend.workspace_mb); }
+
+/// Doubles of the work space that a batch of starts has.
+double batch_doubles(const config::Config& config) {
+  return gpu::workspace_mb(config.backend.workspace_mb) * 1e6 / sizeof(double);
+}
+
+/// Work space of a start in doubles. \param path times of a history of its own, if any
+double start_doubles(const model::Client& client, int samples, std::size_t nodes, int draws, std::vector<int> path) {
+  const gpu::ClientExtent sizes{samples, client.embedding.encoder};
+  const int inducing = static_cast<int>(client.inducing.front().times.size());
+  const gpu::RealisationExtent extent{0, inducing, static_cast<int>(nodes), std::move(path)}, none{0, inducing, 0, {}};
+  return static_cast<double>(nodes) * draws +
+         static_cast<double>(gpu::field_doubles(sizes, extent, false) - gpu::field_doubles(sizes, none, false));
+}
+
 }  // namespace
 
 NextEventReader::NextEventReader(const Session& session, const OwnedClient& client, const model::Priors& theta,
@@ -72,7 +86,7 @@ NextEventReader::NextEventReader(const Session& session, const OwnedClient& clie
     : grid_(grid),
       pooled_(session.rules().pooled),
       history_(session.rules().history),
-      budget_(workspace_mb(session.config()) * 1e6 / sizeof(double)),
+      budget_(batch_doubles(session.config())),
       samples_(static_cast<int>(session.config().evaluation.samples)),
       scored_(scoring_client(session, client, data::kTest)),
       streams_(streams_of(session, client)),
@@ -82,16 +96,6 @@ NextEventReader::NextEventReader(const Session& session, const OwnedClient& clie
 data::Stream NextEventReader::history(std::size_t sequence) const {
   const auto& streams = streams_[realisation(sequence)].streams;
   return history_ ? streams[pooled_ ? sequence : 0] : data::Stream{};
-}
-
-double NextEventReader::doubles(const GapStart& start, int draws) const {
-  const gpu::ClientExtent client{samples_, scored_.embedding.encoder};
-  const int inducing = static_cast<int>(scored_.inducing.front().times.size());
-  gpu::RealisationExtent extent{0, inducing, static_cast<int>(grid_.nodes.size()), {}}, none{0, inducing, 0, {}};
-  if (start.path != nullptr) extent.streams = {static_cast<int>(start.path->times.size())};
-  const auto drawn = static_cast<double>(grid_.nodes.size()) * draws;
-  return drawn +
-         static_cast<double>(gpu::field_doubles(client, extent, false) - gpu::field_doubles(client, none, false));
 }
 
 std::vector<evaluation::NextEvent> NextEventReader::after(const std::vector<GapStart>& starts,
@@ -106,7 +110,9 @@ std::vector<evaluation::NextEvent> NextEventReader::after(const std::vector<GapS
     double used = 0;
     for (last = first; last < starts.size(); ++last) {
       const auto& start = starts[last];
-      used += doubles(start, draws.count);
+      std::vector<int> path;
+      if (start.path != nullptr) path = {static_cast<int>(start.path->times.size())};
+      used += start_doubles(scored_, samples_, grid_.nodes.size(), draws.count, std::move(path));
       if (last > first && used > budget_) break;
       const std::size_t i = realisation(start.sequence);
       auto& r = asked[i];
@@ -136,9 +142,10 @@ namespace {
 // Of a client and split: steps, then squares and absolutes.
 constexpr std::size_t kClientSums = 1 + 2 * kPredictors;
 
-/// [held-out split][kClientSums] of one client.
-std::vector<double> error_sums(const Session& session, const OwnedClient& client, const model::Priors& theta,
-                               const evaluation::GapGrid& grid) {
+}  // namespace
+
+std::vector<double> next_event_error_sums(const Session& session, const OwnedClient& client, const model::Priors& theta,
+                                          const evaluation::GapGrid& grid) {
   const auto& clock = session.plan().clock;
   const NextEventReader reader(session, client, theta, grid);
   const auto typical = evaluation::typical_gap(client.data);
@@ -164,7 +171,17 @@ std::vector<double> error_sums(const Session& session, const OwnedClient& client
   return sums;
 }
 
-}  // namespace
+double next_event_bytes(const Session& session, const OwnedClient& client, const evaluation::GapGrid& grid) {
+  const int samples = static_cast<int>(session.config().evaluation.samples), draws = GapDraws{}.count;
+  const auto streams = streams_of(session, client);
+  const model::ClientPoints training{&client.model, &client.model.training}, history{&client.model, &streams};
+  std::size_t starts = 0;
+  for (const auto split : kHeldOut) starts = std::max(starts, evaluation::gap_steps(client.data, split).size());
+  const auto all = static_cast<double>(starts) * start_doubles(client.model, samples, grid.nodes.size(), draws, {});
+  return model::array_bytes({&training, 1}, {.samples = samples}) +
+         model::array_bytes({&history, 1}, {.samples = samples}) +
+         sizeof(double) * std::min(all, batch_doubles(session.config()));
+}
 
 evaluation::GapTable next_event_errors(Session& session, const model::Priors& theta, const std::string& ours,
                                        Progress& progress) {
@@ -177,7 +194,7 @@ evaluation::GapTable next_event_errors(Session& session, const model::Priors& th
       stop_if_asked();
       std::vector<double> sums(kHeldOut.size() * kClientSums, 0.0);
       try {
-        sums = error_sums(session, client, theta, grid);
+        sums = next_event_error_sums(session, client, theta, grid);
       } catch (const model::PredictionError&) {  // TestResult::unscored names it
       }
       mine.insert(mine.end(), sums.begin(), sums.end());

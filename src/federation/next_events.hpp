@@ -50,8 +50,6 @@ class NextEventReader {
 
  private:
   std::size_t realisation(std::size_t sequence) const { return pooled_ ? 0 : sequence; }
-  /// Work space of a start in doubles.
-  double doubles(const GapStart& start, int draws) const;
 
   const evaluation::GapGrid& grid_;
   bool pooled_, history_;
@@ -61,6 +59,13 @@ class NextEventReader {
   std::vector<data::Realisation> streams_;  ///< the client's own, without points
   model::LatentPosterior posterior_;
 };
+
+/// Of one client: what next_event_errors adds up, for each held-out split. \throws model::PredictionError
+std::vector<double> next_event_error_sums(const Session& session, const OwnedClient& client, const model::Priors& theta,
+                                          const evaluation::GapGrid& grid);
+
+/// Bytes of the arrays that these take.
+double next_event_bytes(const Session& session, const OwnedClient& client, const evaluation::GapGrid& grid);
 
 /// Collective. Errors of the next event's time on validation and test windows (docs/results.md), ours beside the
 /// simple predictors, from the clients' states and theta; `ours`: what tables call our model. Protocol 'chronological'.

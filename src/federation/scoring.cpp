@@ -217,15 +217,18 @@ TestResult test_scores(Session& session, const model::Priors& theta, const std::
   return result;
 }
 
+std::vector<evaluation::TrivialScore> trivial_scores(const Session& session, const OwnedClient& client) {
+  return evaluation::trivial_scores(client.data, data::kTest, {session.protocol(), session.plan().clock.elapsed});
+}
+
 std::vector<evaluation::ModelScores> trivial_models(Session& session, Progress& progress) {
   const auto names = evaluation::trivial_model_names(session.protocol());
-  const evaluation::TrivialSettings settings{session.protocol(), session.plan().clock.elapsed};
   std::vector<double> sums;
   progress.pass("scores of trivial models", session.owned().size());
   mpi::together(session.world(), [&] {
     for (const auto& client : session.owned()) {
       stop_if_asked();
-      for (const auto& trivial : evaluation::trivial_scores(client.data, data::kTest, settings))
+      for (const auto& trivial : trivial_scores(session, client))
         sums.insert(sums.end(), {trivial.score.headline, trivial.score.plug_in, trivial.score.events});
       progress.step();
     }

@@ -6,6 +6,7 @@
 
 #include "evaluation/calibration.hpp"
 #include "evaluation/table.hpp"
+#include "evaluation/trivial_models.hpp"
 #include "federation/progress.hpp"
 #include "federation/session.hpp"
 #include "federation/validation_windows.hpp"
@@ -56,6 +57,9 @@ inline constexpr int kCalibrationBins = 1000;
 
 /// Collective. All clients on their test windows. \param what name of the pass in the progress
 TestResult test_scores(Session& session, const model::Priors& theta, const std::string& what, Progress& progress);
+
+/// One client's test windows under each trivial model.
+std::vector<evaluation::TrivialScore> trivial_scores(const Session& session, const OwnedClient& client);
 
 /// Collective. The trivial models on the same windows, names and per-client sums.
 std::vector<evaluation::ModelScores> trivial_models(Session& session, Progress& progress);

@@ -46,6 +46,7 @@ class Session {
   std::uint64_t seed() const { return static_cast<std::uint64_t>(config_.federation.seed); }
   bool owns(std::int64_t client) const { return index_.contains(client); }
   OwnedClient& owned(std::int64_t client) { return owned_[index_.at(client)]; }
+  const OwnedClient& owned(std::int64_t client) const { return owned_[index_.at(client)]; }
   std::vector<OwnedClient>& owned() { return owned_; }
   const std::vector<OwnedClient>& owned() const { return owned_; }
   /// How many of these clients this rank owns.

@@ -1,5 +1,6 @@
 // Quantiles of the intensity from the moments of a prediction.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -10,77 +11,135 @@ namespace fedpp::model {
 
 namespace {
 
-double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 double log_sigmoid(double f) { return std::min(f, 0.0) - std::log1p(std::exp(-std::abs(f))); }
+
+/// A distribution function and its density at one place.
+struct Below {
+  double probability = 0, density = 0;
+  void add(double weight, const Below& other) {
+    probability += weight * other.probability;
+    density += weight * other.density;
+  }
+};
+
+/// Of N(0, sd^2) at x; `slope` of what x is a function of.
+Below normal_below(double x, double sd, double slope = 1) {
+  if (!(sd > 0)) return {x >= 0 ? 1.0 : 0.0, 0};
+  const double z = x / sd;
+  return {0.5 * std::erfc(-z / std::numbers::sqrt2),
+          std::numbers::inv_sqrtpi / std::numbers::sqrt2 * std::exp(-0.5 * z * z) * slope / sd};
+}
+
+/// The trapezoid rule for an expectation under N(0, 1), to six sds.
+struct NormalRule {
+  std::vector<double> nodes, weights;  ///< the weights add up to 1
+  explicit NormalRule(double step) {
+    constexpr int kEnd = 6;
+    double sum = 0;
+    const int half = static_cast<int>(kEnd / step);
+    for (int k = -half; k <= half; ++k) {
+      nodes.push_back(step * k);
+      weights.push_back(std::exp(-0.5 * nodes.back() * nodes.back()));
+      sum += weights.back();
+    }
+    for (double& weight : weights) weight /= sum;
+  }
+};
+
+/// The rule whose steps are 0.5, 0.25, ... and not above `step`; the last has 1/64.
+const NormalRule& normal_rule(double step) {
+  static const std::array<NormalRule, 6> rules{NormalRule(1 / 2.),  NormalRule(1 / 4.),  NormalRule(1 / 8.),
+                                               NormalRule(1 / 16.), NormalRule(1 / 32.), NormalRule(1 / 64.)};
+  std::size_t k = 0;
+  for (double steps = 0.5; k + 1 < rules.size() && step < steps; steps *= 0.5) ++k;
+  return rules[k];
+}
 
 /// log(lambda / m) at one point given one sample of the weights: log sigma(f) + level, independent.
 struct LogIntensity {
   double mean, sd;  ///< of f
   double level_sd;
 
-  /// P(log sigma(f) <= x)
-  double sigmoid_below(double x) const {
-    if (x >= 0) return 1;
-    const double f = x - std::log(-std::expm1(x));  // logit
-    return sd > 0 ? normal_cdf((f - mean) / sd) : (f >= mean ? 1.0 : 0.0);
+  /// Of log sigma(f) at x.
+  Below sigmoid_below(double x) const {
+    if (x >= 0) return {1, 0};
+    const double slope = -std::expm1(x);                             // d log sigma(f) / df where log sigma(f) = x
+    return normal_below(x - std::log(slope) - mean, sd, 1 / slope);  // f = logit
   }
 
   /// d log sigma(f) / df where log sigma(f) = x.
   static double slope(double x) { return x < 0 ? -std::expm1(x) : 0; }
 
-  /// P(log sigma(f) + level <= x): one of the two by the trapezoid rule, the other in closed form. The rule's steps
+  /// Of log sigma(f) + level at x: one of the two by the trapezoid rule, the other in closed form. The rule's steps
   /// follow how fast the other's distribution function changes, in sds of the first, where it does at all: within three
   /// sds of the level of x. The one with the longer steps is taken.
-  double below(double x) const {
+  Below below(double x) const {
     if (!(level_sd > 0)) return sigmoid_below(x);
-    constexpr double kEnd = 6, kMost = 0.5, kLeast = 0.02;
     const double by_f = level_sd / (sd * slope(x - 3 * level_sd));
     const double by_level = sd * slope(x + 3 * level_sd) / level_sd;
-    const double step = std::clamp(0.5 * std::max(by_f, by_level), kLeast, kMost);
-    double sum = 0, weights = 0;
-    for (double z = -kEnd; z <= kEnd; z += step) {
-      const double weight = std::exp(-0.5 * z * z);
-      weights += weight;
-      sum += weight * (by_level > by_f ? sigmoid_below(x - level_sd * z)
-                                       : normal_cdf((x - log_sigmoid(mean + sd * z)) / level_sd));
-    }
-    return sum / weights;
+    const auto& [nodes, weights] = normal_rule(0.5 * std::max(by_f, by_level));
+    Below sum;
+    for (std::size_t k = 0; k < nodes.size(); ++k)
+      sum.add(weights[k], by_level > by_f ? sigmoid_below(x - level_sd * nodes[k])
+                                          : normal_below(x - log_sigmoid(mean + sd * nodes[k]), level_sd));
+    return sum;
   }
+};
+
+/// The mixture of the samples of the weights.
+class Mixture {
+ public:
+  Mixture(const RealisationPrediction& prediction, std::size_t point, std::size_t points) {
+    for (std::size_t at = point; at < prediction.mean.size(); at += points) {
+      const double level = prediction.level_variance.empty() ? 0 : prediction.level_variance[at];
+      samples_.push_back({prediction.mean[at], std::sqrt(prediction.variance[at]), std::sqrt(level)});
+    }
+  }
+
+  Below below(double x) const {
+    Below sum;
+    for (const auto& sample : samples_) sum.add(1 / static_cast<double>(samples_.size()), sample.below(x));
+    return sum;
+  }
+
+  /// Newton's method from the quantile of a distribution of the same mean and variance, with bisections where it leaves
+  /// the bracket or does not halve its step. Bisections end any search, of a model, too, whose weights have left all
+  /// bounds.
+  double quantile(double q) const {
+    constexpr double kTolerance = 1e-10;
+    constexpr int kMostSteps = 300;
+    double low = 1e300, high = -1e300, sum = 0, squares = 0;
+    for (const auto& s : samples_) {
+      const double reach = 10 * s.level_sd + 1e-9;
+      low = std::min(low, log_sigmoid(s.mean - 10 * s.sd) - reach);
+      high = std::max(high, log_sigmoid(s.mean + 10 * s.sd) + reach);
+      const double centre = log_sigmoid(s.mean), by_f = LogIntensity::slope(centre) * s.sd;
+      sum += centre;
+      squares += centre * centre + by_f * by_f + s.level_sd * s.level_sd;
+    }
+    const auto n = static_cast<double>(samples_.size());
+    const double sd = std::sqrt(std::max(squares / n - (sum / n) * (sum / n), 0.0));
+    const double logistic = std::numbers::sqrt3 / std::numbers::pi * std::log(q / (1 - q));  // quantile, of variance 1
+    double x = std::clamp(sum / n + sd * logistic, std::min(low, high), high), last = high - low;
+    for (int step = 0; step < kMostSteps && last > kTolerance * std::max(1.0, std::abs(x)); ++step) {
+      const auto [probability, density] = below(x);
+      (probability < q ? low : high) = x;
+      double next = x - (probability - q) / density;
+      if (!(low < next && next < high && std::abs(next - x) < 0.5 * last)) next = 0.5 * (low + high);
+      last = std::abs(next - x);
+      x = next;
+    }
+    return x;
+  }
+
+ private:
+  std::vector<LogIntensity> samples_;
 };
 
 }  // namespace
 
 double intensity_quantile(const RealisationPrediction& prediction, std::size_t point, std::size_t points, double q) {
-  std::vector<LogIntensity> samples;
-  double low = 1e300, high = -1e300;
-  for (std::size_t at = point; at < prediction.mean.size(); at += points) {
-    const double mean = prediction.mean[at], sd = std::sqrt(prediction.variance[at]);
-    const double level_sd = prediction.level_variance.empty() ? 0 : std::sqrt(prediction.level_variance[at]);
-    samples.push_back({mean, sd, level_sd});
-    low = std::min(low, log_sigmoid(mean - 10 * sd) - 10 * level_sd - 1e-9);
-    high = std::max(high, log_sigmoid(mean + 10 * sd) + 10 * level_sd + 1e-9);
-  }
-  // Regula falsi with Illinois' halving, every third step a bisection: ten evaluations where the samples agree.
-  // A hundred bisections end any search, of a model, too, whose weights have left all bounds.
-  constexpr double kTolerance = 1e-10;
-  constexpr int kMostSteps = 300;
-  double at_low = -q, at_high = 1 - q;
-  for (int step = 0, side = 0; high - low > kTolerance * std::max(1.0, std::abs(low)) && step < kMostSteps; ++step) {
-    const double x = step % 3 == 0 ? 0.5 * (low + high) : (low * at_high - high * at_low) / (at_high - at_low);
-    double excess = 0;
-    for (const auto& sample : samples) excess += sample.below(x);
-    excess = excess / static_cast<double>(samples.size()) - q;
-    if (std::abs(excess) < 1e-12) {
-      low = high = x;
-    } else if (excess < 0) {
-      if (side < 0) at_high *= 0.5;
-      low = x, at_low = excess, side = -1;
-    } else {
-      if (side > 0) at_low *= 0.5;
-      high = x, at_high = excess, side = 1;
-    }
-  }
-  return prediction.rate * std::exp(0.5 * (low + high));
+  return prediction.rate * std::exp(Mixture(prediction, point, points).quantile(q));
 }
 
 }  // namespace fedpp::model

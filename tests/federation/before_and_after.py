@@ -4,6 +4,7 @@ Needs the environment of tests/federation/CMakeLists.txt: FEDPP_EXECUTABLE, FEDP
 """
 import os
 import random
+import re
 import subprocess
 import tempfile
 import unittest
@@ -76,7 +77,9 @@ class Estimate(Run):
         for changes in ({}, {"model__inducing": 60, "model__width": 32, "training__samples": 8, "backend__workspace_mb": 60.0},
                         {"model__encoder": "lstm", "data__realisation": "pooled", "training__samples": 4},
                         {"model__encoder": "lstm", "model__width": 96, "data__realisation": "pooled"},  # states are most of it
-                        {"model__width": 300, "aggregation__scope": "structural-entropy", "aggregation__probe_points": 2000}):
+                        {"model__width": 300, "aggregation__scope": "structural-entropy", "aggregation__probe_points": 2000},
+                        {"evaluation__curve_points": 2000, "evaluation__curve_clients": 1, "evaluation__samples": 32},
+                        {"evaluation__next_event": True, "evaluation__curve_clients": 0, "backend__workspace_mb": 30.0}):
             with self.subTest(**changes):
                 self.deck(**{"federation__rounds": 2, "federation__participants": 0, **changes})
                 [(clients, arrays, process, _)] = self.estimate(1)
@@ -90,6 +93,18 @@ class Estimate(Run):
                 else:
                     self.assertGreaterEqual(process, peak)
                     self.assertLessEqual(process, 2 * peak)
+
+    def test_says_what_follows_the_rounds(self):
+        passes = ["scores", "trivial models", "next events", "curves"]
+        for changes, asked in (({"evaluation__next_event": True, "evaluation__trivial_models": True}, passes),
+                               ({"evaluation__trivial_models": False, "evaluation__curve_clients": 0}, passes[:1])):
+            self.deck(federation__rounds=2, **changes)
+            said = self.start(self.on_ranks(2, "train", "run.toml", "--estimate")).stdout
+            line = next(line for line in said.splitlines() if line.startswith("Estimated:"))
+            for name in passes:
+                found = re.search(rf"{name} ([0-9.e-]+) s", line[line.index("); then ") :])
+                self.assertEqual(found is not None, name in asked, line)
+                self.assertTrue(found is None or float(found.group(1)) > 0, line)
 
     def test_more_memory_than_there_is_is_said_and_not_taken(self):
         with open("/proc/meminfo") as file:
