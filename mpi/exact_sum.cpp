@@ -58,7 +58,7 @@ void ExactSums::refuse(std::size_t index, double x) const {
   if (!std::isfinite(x)) throw Error(fmt::format("exact sum: contribution {} to sum {} is not finite", x, index));
   throw Error(
       fmt::format("exact sum: contribution {} to sum {} is not below the bound {:.6g} = 2^({}-{})/{} of {} fraction "
-                  "bits and {} contributions: choose fewer aggregation.fraction_bits, or rescale",
+                  "bits and {} contributions",
                   x, index, bound(), 64 * format_.words - 1, format_.fraction_bits, contributions_,
                   format_.fraction_bits, contributions_));
 }

@@ -46,7 +46,8 @@ class AcceptedUploads {
       std::erase_if(mine_, [&](const Weighted& weighted) {
         const double term = largest(weighted);
         if (sums.holds(term)) return false;
-        rejected_.push_back({weighted.upload.client, beyond(term, sums), "choose fewer aggregation.fraction_bits"});
+        rejected_.push_back({weighted.upload.client, beyond(term, sums),
+                             format.words == 1 ? "choose fewer aggregation.fraction_bits" : ""});
         return true;
       });
       if (total(mine_.size(), "count uploads") == count_) return;

@@ -17,13 +17,19 @@ namespace {
 using Weighted = AcceptedUploads::Weighted;
 constexpr std::string_view kTraffic = "reduce uploads";
 
-/// The largest term of an upload in the sums of its rule.
-double largest_term(Divergence rule, const Gaussian& theta, const Weighted& w) {
+/// The largest term of an upload in the sums of its rule. Robust estimators do not weigh; the point that their spreads
+/// are around is not known yet, but no further from zero than the largest mean: where every upload's 2 (delta^2 + 4 r^2)
+/// fits, so does every delta^2 + (r - mu)^2.
+double largest_term(const AggregatorOptions& options, const Gaussian& theta, const Weighted& w) {
+  const bool weighs = options.estimator == Estimator::kMean;
   double largest = 0;
-  for (std::size_t p = 0; p < theta.mean.size(); ++p)
-    largest = std::max(
-        {largest, std::fabs(w.upload.mean[p]), spread_of(rule, w.upload.mean[p], w.upload.sd[p], theta.mean[p])});
-  return w.alpha * largest;
+  for (std::size_t p = 0; p < theta.mean.size(); ++p) {
+    const double r = w.upload.mean[p], delta = w.upload.sd[p];
+    const double spread =
+        weighs ? spread_of(options.rule, r, delta, theta.mean[p]) : 2 * spread_of(options.rule, 2 * r, delta, 0);
+    largest = std::max({largest, std::fabs(r), spread});
+  }
+  return weighs ? w.alpha * largest : largest;
 }
 
 }  // namespace
@@ -46,11 +52,7 @@ Gaussian Aggregator::closed_form(Divergence rule, const AcceptedUploads& uploads
   std::vector<double> spread(totals.begin() + parameters, totals.end());
   if (is_centred(rule)) {
     bool cancels = false;
-    for (std::size_t p = 0; p < parameters; ++p) {
-      const double shift = next.mean[p] - theta.mean[p];
-      spread[p] -= shift * shift;
-      cancels = cancels || spread[p] < 1e-3 * shift * shift;
-    }
+    for (std::size_t p = 0; p < parameters; ++p) cancels |= recentre(spread[p], next.mean[p] - theta.mean[p]);
     if (cancels) {
       // The same on every rank: totals are.
       spread = uploads.total(parameters, format, kTraffic, [&](const Weighted& w, mpi::ExactSums& partial) {
@@ -61,9 +63,10 @@ Gaussian Aggregator::closed_form(Divergence rule, const AcceptedUploads& uploads
   for (std::size_t p = 0; p < parameters; ++p) {
     if (!(spread[p] > 0))  // the sums were too coarse: on every rank alike
       throw mpi::AgreedError(
-          fmt::format("aggregation: the variance of weight {} is below the resolution 2^-{} of the sums: choose more "
-                      "aggregation.fraction_bits",
-                      p, format.fraction_bits),
+          fmt::format("aggregation: the spread of weight {} is below the resolution 2^-{} of the sums: {}", p,
+                      format.fraction_bits,
+                      format.words == 1 ? "choose more aggregation.fraction_bits"
+                                        : "a larger training.prior_weight keeps posteriors from losing their spread"),
           /*origin=*/0, mpi::ErrorKind::kMistake);
     next.sd.push_back(sd_of(rule, spread[p]));
   }
@@ -74,7 +77,7 @@ Aggregation Aggregator::aggregate(const Gaussian& theta, std::span<const Upload>
   AcceptedUploads accepted(sums_, uploads, theta.mean.size());
   const bool one_word = options_.rule != Divergence::kMmd && options_.estimator == Estimator::kMean;
   accepted.reject_beyond(one_word ? options_.format : mpi::FixedPoint::two_words(),
-                         [&](const Weighted& w) { return largest_term(options_.rule, theta, w); });
+                         [&](const Weighted& w) { return largest_term(options_, theta, w); });
   if (accepted.count() > 0) return barycentre(theta, accepted);
   Aggregation nothing;
   nothing.theta = theta;

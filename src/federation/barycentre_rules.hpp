@@ -33,6 +33,13 @@ inline double spread_of(config::Divergence rule, double r, double delta, double 
   return 0;
 }
 
+/// Takes a centred rule's mean of spreads from its centre to mu, `shift` away. \return whether that cancels too many
+/// digits: then the spreads are to be summed around mu
+inline bool recentre(double& spread, double shift) {
+  spread -= shift * shift;
+  return spread < 1e-3 * shift * shift;
+}
+
 /// sigma from the spreads' mean.
 inline double sd_of(config::Divergence rule, double spread) {
   return rule == config::Divergence::kW2 ? spread : std::sqrt(spread);

@@ -1,12 +1,11 @@
 #include "federation/community_barycentres.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cassert>
 #include <numeric>
+#include <optional>
+#include <span>
 
-#include "config/error.hpp"
 #include "federation/barycentre_rules.hpp"
 #include "mpi/exact_reduce.hpp"
 #include "mpi/turns.hpp"
@@ -19,19 +18,16 @@ constexpr std::size_t kBlockWords = std::size_t{1} << 22;  // 32 MiB of sums at 
 
 using Posteriors = std::map<std::int64_t, model::WeightPosterior>;
 
-model::WeightPosterior barycentre(Divergence rule, const mpi::ExactSums& totals, std::size_t first,
-                                  const Gaussian& around, std::int64_t client) {
+/// From totals around a point near the uploads; nothing where a spread is lost in them.
+std::optional<model::WeightPosterior> barycentre(Divergence rule, const mpi::ExactSums& totals, std::size_t first,
+                                                 const Gaussian& around) {
   const std::size_t parameters = around.mean.size();
   model::WeightPosterior result{std::vector<double>(parameters), std::vector<double>(parameters)};
   for (std::size_t p = 0; p < parameters; ++p) {
     result.mean[p] = totals.value(first + p);
     double spread = totals.value(first + parameters + p);
-    if (is_centred(rule)) spread -= (result.mean[p] - around.mean[p]) * (result.mean[p] - around.mean[p]);
-    if (!(spread > 0))
-      throw UserError(
-          fmt::format("aggregation: the spread of weight {} in client {}'s community is below the resolution of the "
-                      "sums, 2^-64: a larger training.prior_weight keeps posteriors from losing their spread",
-                      p, client));
+    const bool cancels = is_centred(rule) && recentre(spread, result.mean[p] - around.mean[p]);
+    if (cancels || !(spread > 0)) return std::nullopt;
     result.sd[p] = sd_of(rule, spread);
   }
   return result;
@@ -47,8 +43,11 @@ std::vector<std::size_t> by_owner(const Communities& communities, const Owner& o
   return order;
 }
 
+/// Collective. The barycentres of this rank's clients in the rules of closed form; `lost`: [clients] is set on every
+/// rank where a spread is lost in the sums.
 Posteriors scattered(mpi::Communicator& world, const Owner& owner, const Communities& communities,
-                     const KeptUploads& uploads, const Gaussian& around, Divergence rule) {
+                     const KeptUploads& uploads, const Gaussian& around, Divergence rule,
+                     std::vector<std::int64_t>& lost) {
   // As many clients as the graph has add to a sum, not a round's participants, for whom an upload was accepted: two
   // words have room for all. kl's deviations from `around` may be large beside a community's spread, too.
   const auto format = mpi::FixedPoint::two_words();
@@ -77,28 +76,34 @@ Posteriors scattered(mpi::Communicator& world, const Owner& owner, const Communi
       }
     });
     std::vector<std::size_t> shares(world.size(), 0);
-    std::vector<std::int64_t> mine;
+    std::vector<std::size_t> mine;
     for (std::size_t b = begin; b < end; ++b) {
-      const auto client = communities.clients[order[b]];
-      shares[owner(client)] += 2 * parameters;
-      if (owner(client) == world.rank()) mine.push_back(client);
+      const int rank = owner(communities.clients[order[b]]);
+      shares[rank] += 2 * parameters;
+      if (rank == world.rank()) mine.push_back(order[b]);
     }
     const auto totals = mpi::reduce_scatter(world, sums, shares, "reduce communities");
-    mpi::together(world, [&] {
-      for (std::size_t i = 0; i < mine.size(); ++i)
-        result[mine[i]] = barycentre(rule, totals, i * 2 * parameters, around, mine[i]);
-    });
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      if (auto found = barycentre(rule, totals, i * 2 * parameters, around))
+        result[communities.clients[mine[i]]] = std::move(*found);
+      else
+        lost[mine[i]] = 1;
+    }
   }
+  world.allreduce(std::span(lost), mpi::Op::max, "lost spreads");
   return result;
 }
 
-Posteriors one_by_one(mpi::Communicator& world, const Owner& owner, const Communities& communities,
-                      const KeptUploads& uploads, const Gaussian& around, const AggregatorOptions& options) {
+/// Collective. Adds the barycentres of those of this rank's clients that are `asked` for, [clients] the same on all
+/// ranks, client by client with as many sums as the rule takes.
+void one_by_one(mpi::Communicator& world, const Owner& owner, const Communities& communities,
+                const KeptUploads& uploads, const Gaussian& around, const AggregatorOptions& options,
+                const std::vector<std::int64_t>& asked, Posteriors& result) {
   const std::size_t k = communities.clients.size();
   CommunicatorSums sums(world);
   const Aggregator aggregator(options, sums);
-  Posteriors result;
   for (std::size_t u = 0; u < k; ++u) {
+    if (!asked[u]) continue;
     std::vector<AcceptedUploads::Weighted> mine;
     std::uint64_t members = 0;
     for (std::size_t v = 0; v < k; ++v) {
@@ -113,15 +118,20 @@ Posteriors one_by_one(mpi::Communicator& world, const Owner& owner, const Commun
     auto theta = aggregator.barycentre(around, AcceptedUploads(sums, std::move(mine), members)).theta;
     if (owner(communities.clients[u]) == world.rank()) result[communities.clients[u]] = std::move(theta);
   }
-  return result;
 }
 
 }  // namespace
 
 Posteriors community_barycentres(mpi::Communicator& world, const Owner& owner, const Communities& communities,
                                  const KeptUploads& uploads, const Gaussian& around, const AggregatorOptions& options) {
-  if (options.rule == Divergence::kMmd) return one_by_one(world, owner, communities, uploads, around, options);
-  return scattered(world, owner, communities, uploads, around, options.rule);
+  const bool iterates = options.rule == Divergence::kMmd;
+  std::vector<std::int64_t> asked(communities.clients.size(), iterates ? 1 : 0);
+  Posteriors result;
+  if (!iterates) result = scattered(world, owner, communities, uploads, around, options.rule, asked);
+  AggregatorOptions of_one = options;
+  of_one.format = mpi::FixedPoint::two_words();
+  one_by_one(world, owner, communities, uploads, around, of_one, asked, result);
+  return result;
 }
 
 }  // namespace fedpp::federation

@@ -10,7 +10,7 @@ namespace fedpp::federation {
 /// Seconds for each operation that an epoch of a client has (model::epoch_cost, with one sample but for `update`), and
 /// for each client's curve. 0: not asked for, or nothing to measure it on.
 struct Rates {
-  double update = 0, validate = 0;                         ///< of a round
+  double update = 0, validate = 0;                        ///< of a round
   double score = 0, trivial_models = 0, next_events = 0;  ///< after the last
   double curve = 0;
 };

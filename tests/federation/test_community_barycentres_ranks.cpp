@@ -118,6 +118,32 @@ TEST_P(OwnPriors, hold_what_a_rounds_sums_hold) {
   EXPECT_NEAR(priors.at(0).mean[1], f.all.uploads[0].mean[1], 1e-8);
 }
 
+/// A spread of 1e-8 around 2.5 + 1e6 is none in a double around 2.5.
+TEST(PriorsOfCommunities, kl_spreads_survive_communities_far_from_the_common_prior) {
+  auto comm = Communicator::world();
+  Federation f(11, 3);
+  for (std::size_t v = 0; v < 11; ++v) {
+    if (f.communities.partition[v] != 2) continue;
+    for (std::size_t p = 0; p < 3; ++p) {
+      f.all.uploads[v].mean[p] = 1e6 + 1e-4 * static_cast<double>(v);
+      f.all.uploads[v].sd[p] = 1e-4;
+    }
+  }
+  const Owner owner = [&](std::int64_t client) { return static_cast<int>(client / 2) % comm.size(); };
+  const auto priors = community_barycentres(comm, owner, f.communities, f.of(owner, comm.rank()), f.around,
+                                            {Divergence::kKl, FixedPoint::one_word(40), 0});
+  for (std::size_t u = 0; u < 11; ++u) {
+    const auto mine = priors.find(f.communities.clients[u]);
+    ASSERT_EQ(mine != priors.end(), owner(f.communities.clients[u]) == comm.rank());
+    if (mine == priors.end()) continue;
+    const auto plain = reference::barycentre(f.weighted(u), Divergence::kKl);
+    for (std::size_t p = 0; p < 3; ++p) {
+      EXPECT_NEAR(mine->second.mean[p] / plain.mean[p], 1, 1e-12);
+      EXPECT_NEAR(mine->second.sd[p] / plain.sd[p], 1, 1e-5) << u << ' ' << p;
+    }
+  }
+}
+
 TEST(PriorsOfCommunities, an_upload_beyond_the_sums_is_the_same_error_on_all) {
   auto comm = Communicator::world();
   Federation f(8, 3);

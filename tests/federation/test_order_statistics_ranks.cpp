@@ -120,6 +120,25 @@ TEST_P(RobustRules, of_clients_that_agree_all_estimators_give_the_same) {
   }
 }
 
+/// However large: what the sums cannot hold is rejected before them.
+TEST_P(RobustRules, hostile_uploads_of_any_size_end_no_round) {
+  LocalSums sums;
+  const Gaussian theta{std::vector<double>(4, 0.1), std::vector<double>(4, 0.3)};
+  for (const auto estimator : {Estimator::kMedian, Estimator::kTrimmedMean})
+    for (double size = 1; size < 1e300; size *= 1.7) {
+      auto input = reference::random_case(10, 4, 0.2, 1, 0.2, 9);
+      for (int c = 0; c < 6; ++c)
+        for (double& r : input.uploads[c].mean) r *= c % 2 == 0 ? size : -size;
+      const auto views = input.views();
+      const auto result =
+          Aggregator({GetParam(), FixedPoint::one_word(40), 0, estimator, 0.0}, sums).aggregate(theta, views);
+      EXPECT_EQ(result.accepted + result.rejected.size(), 10u);
+      for (std::size_t p = 0; p < 4; ++p)
+        EXPECT_TRUE(std::isfinite(result.theta.mean[p]) && std::isfinite(result.theta.sd[p]) && result.theta.sd[p] > 0)
+            << size;
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Robust, RobustRules, testing::Values(Divergence::kKl, Divergence::kW2, Divergence::kFedavg),
                          reference::name_of);
 }  // namespace

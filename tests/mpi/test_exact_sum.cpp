@@ -103,8 +103,7 @@ TEST_P(Formats, contributions_just_inside_the_bound_add_up_and_those_outside_are
       EXPECT_EQ(fresh.value(0), std::ldexp(static_cast<double>(reference), -GetParam().fraction_bits));
       const auto text = thrown_by_add(sums, 1, sign * sums.bound());
       EXPECT_NE(text.find("sum 1"), std::string::npos) << text;
-      EXPECT_NE(text.find("aggregation.fraction_bits"), std::string::npos) << text;
-      EXPECT_NE(text.find("rescale"), std::string::npos) << text;
+      EXPECT_NE(text.find("not below the bound"), std::string::npos) << text;
     }
   }
 }
