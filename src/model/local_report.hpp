@@ -17,7 +17,7 @@ struct LocalReport {
   double divergence = 0;
   double alignment = 0;                ///< its term at the last step; not part of the ELBO
   double jitter = 0;                   ///< largest relative jitter that a Cholesky factorisation needed
-  std::optional<std::string> failure;  ///< what went wrong; the client's state is then as before the round
+  std::optional<std::string> failure;  ///< what went wrong; the client's state is then as it was found
 };
 
 }  // namespace fedpp::model

@@ -40,10 +40,10 @@ LocalOptions local_options(const config::Config& config) {
 namespace {
 
 /// Starts a participant's posterior at the prior: at its first participation, or in every round ("overwrite"). Returns
-/// the state before, where that has changed it.
-std::optional<ClientState> begin(Client& client, const WeightPosterior& prior, const LocalOptions& options) {
+/// the start before, where that has changed it.
+std::optional<StartPutAside> begin(Client& client, const WeightPosterior& prior, const LocalOptions& options) {
   if (client.state.started && !options.overwrite) return std::nullopt;
-  auto before = client.state;
+  StartPutAside before(client);
   restart_from(client, prior, options.training.sd_map);
   return before;
 }
@@ -97,7 +97,7 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
   }
   for (const auto& [first, last] : blocks) {
     std::vector<Client*> clients(participants.begin() + first, participants.begin() + last);
-    std::vector<std::optional<ClientState>> before;
+    std::vector<std::optional<StartPutAside>> before;
     std::vector<WeightPosterior> weights;
     int steps = 1;
     for (Client* c : clients) {
@@ -137,7 +137,7 @@ std::vector<LocalReport> local_update(const std::vector<Client*>& participants, 
         updated.take(k, *clients[k]);
         if (mixed) mixed->read(k, clients[k]->state);
       } else if (before[k]) {
-        clients[k]->state = std::move(*before[k]);
+        std::move(*before[k]).put_back(*clients[k]);
       }
     }
   }

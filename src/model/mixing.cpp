@@ -41,4 +41,28 @@ void restart_from(Client& client, const WeightPosterior& weights, config::SdMap 
   state.started = true;
 }
 
+StartPutAside::StartPutAside(const Client& client) {
+  const auto& s = client.state;
+  kept_ = {.weights = s.weights,
+           .raw = s.raw,
+           .first_mean = s.first_mean,
+           .second_mean = s.second_mean,
+           .first_raw = s.first_raw,
+           .second_raw = s.second_raw,
+           .steps = s.steps,
+           .rate = s.rate,
+           .offset = s.offset,
+           .v_mean = {},
+           .v_factor = {},
+           .started = s.started,
+           .mixing = s.mixing,
+           .core = s.core};
+}
+
+void StartPutAside::put_back(Client& client) && {
+  kept_.v_mean = std::move(client.state.v_mean);
+  kept_.v_factor = std::move(client.state.v_factor);
+  client.state = std::move(kept_);
+}
+
 }  // namespace fedpp::model

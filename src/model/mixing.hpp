@@ -20,4 +20,15 @@ void start_from(Client& client, WeightPosterior weights, config::SdMap sd_map);
 /// The same with Adam's state as at first participation.
 void restart_from(Client& client, const WeightPosterior& weights, config::SdMap sd_map);
 
+/// What a start alters of a client's state, and strategies before their epochs: all but the latent posterior.
+class StartPutAside {
+ public:
+  explicit StartPutAside(const Client& client);
+  /// The client is as it was, if its latent posterior is.
+  void put_back(Client& client) &&;
+
+ private:
+  ClientState kept_;  ///< without v_mean and v_factor
+};
+
 }  // namespace fedpp::model

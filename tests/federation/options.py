@@ -130,6 +130,32 @@ class Settings(SameBits):
                 self.assertRegex(result["rounds"][0]["left_out"][0], r"^client \d+ left out of round 1: ")
                 self.assertTrue(np.isfinite(result["scores"]["models"][0]["headline"]))
 
+    def test_clients_that_fail_stay_as_they_were(self):
+        """Before any round that they finished, and after some: wherever the mode starts them."""
+        fails = {"training__learning_rate": 1e308, "training__beta1": 0.0, "training__sd_map": "exp", "training__epochs": 1}
+        for changes in ({"federation__mode": mode} for mode in ("fedavg", "ditto", "fedala", "apple")):
+            self.deck(**{"federation__rounds": 2, **changes, **fails, **PER_SEQUENCE})
+            out = changes["federation__mode"]
+            self.train(2, out, code=2)
+            self.assertRegex(self.start([FEDPP, "checkpoint", "show", out]).stdout, "clients +6, 0 of them took part", out)
+        for start in ("mix", "overwrite"):
+            self.deck(federation__client_start=start, federation__participants=0, training__sd_map="exp", training__beta1=0.0,
+                      training__epochs=1, **PER_SEQUENCE)
+            self.train(2, start, "--set", "federation.rounds=2")
+            states = self.states(start)
+            self.train(1, start, "--resume", "--accept-changes", "--set", "training.learning_rate=1e308", "--set", "federation.rounds=4")
+            self.assertEqual([len(r["left_out"]) for r in self.result(start)["rounds"]], [0, 0, 6, 6])
+            self.assertEqual(self.states(start), states)
+
+    def states(self, out):
+        """What the newest checkpoint holds of each client."""
+        states = {}
+        with h5py.File(self.newest(out)) as file:
+            for client, group in file["clients"].items():
+                last = group["last"]
+                states[client] = [{key: value[()].tobytes() for key, value in last.items()}, {key: str(value) for key, value in last.attrs.items()}]
+        return states
+
     def test_windows_without_events_are_said_to_hold_none(self):
         self.deck(data__protocol="population", data__realisation="pooled", data__test=["test.csv"], data__windows=["train.w.csv", "test.w.csv"],
                   data__partition="homogeneous", data__clients=2, federation__participants=0, federation__rounds=1)

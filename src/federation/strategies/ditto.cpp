@@ -21,14 +21,20 @@ class Ditto final : public Strategy {
     const auto shared = epochs_from_received(participants, work, work.initial);
     LocalOutcome outcome{{}, own_posteriors(participants, shared)};
     for (std::size_t k = 0; k < participants.size(); ++k) participants[k]->state = std::move(personal[k]);
-    // 2. The personal model's epochs, drawn to what was received; at first participation it starts there.
-    for (auto* client : participants)
+    // 2. The personal model's epochs, drawn to what was received; at first participation it starts there. A client whose
+    // shared model failed stays as it is.
+    std::vector<model::Client*> going_on;
+    for (std::size_t k = 0; k < participants.size(); ++k)
+      if (!shared[k].failure) going_on.push_back(participants[k]);
+    for (auto* client : going_on)
       if (!client->state.started)
         model::restart_from(*client, work.received.of(client->id), work.options.training.sd_map);
-    outcome.reports = model::local_update(participants, pulled_to_received(work, participants, proximal_), work.options,
-                                          work.seed, work.round, {work.kept});
-    for (std::size_t k = 0; k < participants.size(); ++k)
-      if (auto& failure = outcome.reports[k].failure; !failure) failure = shared[k].failure;
+    auto own = model::local_update(going_on, pulled_to_received(work, going_on, proximal_), work.options, work.seed,
+                                   work.round, {work.kept});
+    outcome.reports = shared;
+    auto next = own.begin();
+    for (auto& report : outcome.reports)
+      if (!report.failure) report = std::move(*next++);
     return outcome;
   }
 
