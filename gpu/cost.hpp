@@ -35,7 +35,7 @@ Cost variational_cost(const ClientExtent& client, const RealisationExtent& reali
 /// Without the encoder's part.
 Cost adjoint_cost(const ClientExtent& client, const RealisationExtent& realisation);
 
-/// E-step with its features: what a local epoch does before the gradient (model/local_update.hpp).
+/// E-step with its features: what a local epoch does before the gradient (model/local_epoch.hpp).
 inline Cost e_step_cost(const ClientExtent& c, const RealisationExtent& r) {
   return embed_cost(c, r) + factorise_cost(c, r) + features_cost(c, r) + moments_cost(c, r) + variational_cost(c, r);
 }

@@ -1,4 +1,4 @@
-// The groups of a checkpoint (docs/results.md), written and read back.
+// The groups and arrays of a checkpoint (docs/results.md), written and read back.
 #pragma once
 
 #include <cstdint>
