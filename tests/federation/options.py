@@ -201,11 +201,11 @@ class Settings(SameBits):
         self.assertTrue(all(0.6 <= value <= 1 for value in lambdas), lambdas)
 
     def test_clients_without_a_prediction_end_no_run(self):
-        """Members of a hostile client's community start where no number is."""
-        # One validation, at the end: which round they first fail in hangs on the last bits, and a round before it would be kept.
-        self.deck(federation__participants=0, federation__rounds=5, federation__validate_every=5, federation__client_start="mix",
-                  attack__kind="scaled", attack__strength=300, attack__share=0.2,
-                  aggregation__scope="structural-entropy", evaluation__next_event=True, evaluation__trivial_models=True, **PER_SEQUENCE)
+        """After a hostile client's upload those that take part for the first time start where no number is, and have no own state."""
+        # One validation, at the end: a round before would be kept.
+        self.deck(federation__participants=2, federation__rounds=3, federation__validate_every=3,
+                  attack__kind="scaled", attack__strength=1e3, attack__share=0.4,
+                  evaluation__next_event=True, evaluation__trivial_models=True, **PER_SEQUENCE)
         log = self.train(2, "out").stdout
         result = self.result("out")
         unscored = result["unscored_clients"]
