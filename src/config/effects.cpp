@@ -36,6 +36,8 @@ const Dependency kDependencies[] = {
     {"data.validation_share", cut, "data.protocol = \"chronological\""},
     {"model.width", [](const Config& c) { return c.model.encoder != Encoder::kRbf; },
      "model.encoder is another than \"rbf\""},
+    {"model.start_weight_scale", [](const Config& c) { return c.model.encoder != Encoder::kRbf; },
+     "model.encoder is another than \"rbf\""},
     {"model.layers", [](const Config& c) { return reads_types(c.model); }, "model.encoder = \"lstm\" or \"attention\""},
     {"model.type_embedding", [](const Config& c) { return reads_types(c.model); },
      "model.encoder = \"lstm\" or \"attention\", which see the types of past events"},

@@ -48,7 +48,9 @@ struct Data {
       "none");
     v("client_files", client_files,
       "one file a client instead of 'train': a pattern with {client}, opened only by the owning rank");
-    v("protocol", protocol, "the scores to train for");
+    v("protocol", protocol,
+      "the scores to train for: of the later events of the same sequences; of other sequences over the same calendar "
+      "window (population, with 'test'); the published code's (theory 3.3)");
     v("realisation", realisation,
       "one latent function per sequence or per client; auto: per sequence under 'chronological' with a kernel of time "
       "alone, else pooled");
@@ -65,7 +67,7 @@ struct Data {
     v("partition", partition,
       "heterogeneous: a client sees 'types_per_client' types; homogeneous: every client sees all types kept; file: so, "
       "and holds the sequences that the HDF5 files say are its own (fedpp import --columns client=...)");
-    v("clients", clients, "number of clients C; partition 'file': as many as the files hold", between(1, 1e6));
+    v("clients", clients, "number of clients C; partition 'file': the number that the files hold", between(1, 1e6));
     v("types_per_client", types_per_client, "k: types (c k .. c k + k - 1) mod K for client c", at_least(1));
     v("leave_out_types", leave_out_types, "types dropped from the data before anything else", at_least(0));
     v("deal", deal,

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string_view>
+#include <variant>
 
 #include "config/client_pattern.hpp"
 #include "config/date.hpp"
@@ -15,6 +17,16 @@
 
 namespace fedpp::config {
 namespace {
+
+/// Whether a result can hold it: JSON and HDF5 texts are UTF-8.
+bool is_utf8(const std::string& text) {
+  try {
+    (void)nlohmann::json(text).dump();
+  } catch (const nlohmann::json::type_error&) {
+    return false;
+  }
+  return true;
+}
 
 /// Collects mistakes as "where: key = value: reason".
 class Checker {
@@ -27,6 +39,17 @@ class Checker {
 
   void allowed_values() {
     for (const auto& [name, key] : keys_) demand(key.fault().empty(), name, key.fault());
+  }
+
+  /// File names may not be: those that are read from a configuration, but for the folder that it lies in, always are.
+  void encodings() {
+    for (const auto& [name, key] : keys_) {
+      bool all = true;
+      if (const auto* text = std::get_if<std::string*>(&key.target)) all = is_utf8(**text);
+      if (const auto* list = std::get_if<std::vector<std::string>*>(&key.target))
+        all = std::all_of((*list)->begin(), (*list)->end(), is_utf8);
+      demand(all, name, "not UTF-8, as results are that name it: rename the file or folder, or link to it");
+    }
   }
 
   void demand(bool holds, const std::string& name, const std::string& reason) {
@@ -221,6 +244,7 @@ void throw_if_any(const std::vector<std::string>& mistakes) {
 void validate(const Config& config, const Origins& origins, const std::vector<WithoutEffect>& idle) {
   Checker check(config, origins);
   check.allowed_values();
+  check.encodings();
   check.effects(idle);
   check_data(check, config.data);
   check_names(check, config.data);

@@ -52,13 +52,17 @@ std::string to_text(const CheckpointSummary& s) {
   if (!s.prior_from.empty()) text += fmt::format("prior from       {}\n", s.prior_from);
   text += "configuration, where it is not the default\n";
   config::Config usual;
+  const auto unsettled = config::to_json(usual);  // of a key without effect
   config::settle(usual);
-  const auto defaults = config::to_json(usual);
-  const auto configuration = nlohmann::ordered_json::parse(s.configuration);
+  const auto settled = config::to_json(usual), configuration = nlohmann::ordered_json::parse(s.configuration);
   for (const auto& [section, keys] : configuration.items())
-    for (const auto& [key, value] : keys.items())
-      if (!defaults.contains(section) || !defaults[section].contains(key) || defaults[section][key] != value)
+    for (const auto& [key, value] : keys.items()) {
+      const auto is_default = [&](const auto& defaults) {
+        return defaults.contains(section) && defaults[section].contains(key) && defaults[section][key] == value;
+      };
+      if (!is_default(settled) && !is_default(unsettled))
         text += fmt::format("  {}.{} = {}\n", section, key, value.dump());
+    }
   return text;
 }
 

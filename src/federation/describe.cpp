@@ -73,7 +73,8 @@ std::string describe(Session& session) {
   text += left_out(out.timeless, "sequence", "in which no time passes");
   text += left_out(out.sequence_events, "event", "of these sequences");
   text += left_out(out.unseen, "event",
-                   fmt::format("of types that the client does not see (data.types_per_client = {}, data.partition)",
+                   fmt::format("of types that the client does not see (data.types_per_client = {}, data.partition; "
+                               "counted for every such client)",
                                c.data.types_per_client));
   text += left_out(out.outside, "event",
                    c.data.drop ? "before data.drop_before or outside the windows" : "outside the windows");

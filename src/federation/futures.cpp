@@ -1,5 +1,6 @@
 #include "federation/futures.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/draw_keys.hpp"
@@ -45,7 +46,8 @@ void draw_futures(std::vector<FuturePath>& paths, std::uint64_t seed,
       path.history.times.push_back(time);
       path.history.types.push_back(0);  // unmarked; the encoder reads no types
       left.push_back(&path);
-      ahead += (path.until - time) / (path.until - path.from);
+      ahead += std::min((path.until - time) / (path.until - path.from),
+                        1 - static_cast<double>(path.drawn.size()) / kMostDrawn);
     }
     active = std::move(left);
     told(1 - ahead / all);

@@ -16,6 +16,7 @@
 #include "federation/stop_signal.hpp"
 #include "io/checkpoint_file.hpp"
 #include "io/error.hpp"
+#include "io/utf8.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {
@@ -63,6 +64,9 @@ OutputFolder::~OutputFolder() {
 }
 
 void OutputFolder::prepare(const std::string& directory, const TrainingRequest& request) {
+  if (!io::is_utf8(directory))
+    throw UserError(
+        fmt::format("output.directory = {}: not UTF-8, as results are that name it: take another name", directory));
   std::error_code failed;
   const bool resume = request.start == Start::kResume;
   if (resume && request.checkpoint.empty() && !std::filesystem::is_directory(directory, failed))

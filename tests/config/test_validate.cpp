@@ -236,6 +236,15 @@ TEST(Validate, NamesTheLineOfTheKeyAtFault) {
               HasSubstr("run.toml:5:1: federation.participants = 5: more than data.clients = 4"));
 }
 
+TEST(Validate, RefusesAFolderWhoseNameNoResultCanHold) {
+  try {
+    read_text(kMinimal, "run.toml", "/caf\xe9");
+    FAIL() << "nothing thrown";
+  } catch (const fedpp::UserError& error) {
+    EXPECT_THAT(error.what(), testing::AllOf(HasSubstr("data.train = "), HasSubstr("not UTF-8")));
+  }
+}
+
 TEST(Validate, ListsAllMistakes) {
   const std::string text = error_with({"model.prior_sd=-1", "training.epochs=0"});
   EXPECT_THAT(text, HasSubstr("model.prior_sd"));
