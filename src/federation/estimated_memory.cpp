@@ -49,6 +49,12 @@ double graph_bytes(const Session& session) {
   return sizeof(double) * (1.1 * signatures + 4 * own * encoder.parameters());
 }
 
+/// All clients' uploads, once, where every rank gets them.
+double downloaded_bytes(const Session& session) {
+  if (!session.strategy().downloads_uploads()) return 0;
+  return 2.0 * sizeof(double) * static_cast<double>(session.clients()) * static_cast<double>(session.parameters());
+}
+
 /// Largest sum of arrays that are on the device at a time, and the scratch of the kernels' teams, which Kokkos keeps once
 /// it was wanted.
 struct DeviceBytes {
@@ -124,7 +130,8 @@ DeviceBytes most_bytes(const Session& session, const evaluation::GapGrid* gaps) 
   const auto scored = bytes_of_predictions(session, data::kTest, scoring_options(config));
   const auto compared = bytes_of_embeddings(session);
   const double beside = std::max(validated.arrays, compared.arrays);
-  const double in_rounds = kept ? trained.arrays + beside : std::max(trained.arrays, beside);
+  const double updated = trained.arrays + downloaded_bytes(session);
+  const double in_rounds = kept ? updated + beside : std::max(updated, beside);
   return {std::max({in_rounds, scored.arrays, bytes_of_results(session, gaps)}),
           std::max({trained.scratch, compared.scratch, validated.scratch, scored.scratch})};
 }
@@ -135,10 +142,11 @@ EstimatedMemory estimated_memory(const Session& session, const evaluation::GapGr
   const auto [held, scratch] = most_bytes(session, gaps);
   // On a host all lie in the same memory. A device keeps what was handed back (gpu::Reserve):
   // usually less than what is held, as lengths differ by halves.
-  const double libraries = 28e6;  // at work: files, MPI
+  const double libraries = 28e6;                            // at work: files, MPI
+  const double downloaded = 4 * downloaded_bytes(session);  // as they come, one by one, and on their way to the device
   return {.arrays = (gpu::on_host() ? 1 : 2) * held + scratch,
           .process = resident_bytes() + (gpu::on_host() ? 1.1 * held + scratch : 0.1 * held) + state_bytes(session) +
-                     graph_bytes(session) + read_back_bytes(session) + libraries};
+                     graph_bytes(session) + read_back_bytes(session) + downloaded + libraries};
 }
 
 }  // namespace fedpp::federation

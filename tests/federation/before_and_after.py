@@ -78,6 +78,7 @@ class Estimate(Run):
                         {"model__encoder": "lstm", "data__realisation": "pooled", "training__samples": 4},
                         {"model__encoder": "lstm", "model__width": 96, "data__realisation": "pooled"},  # states are most of it
                         {"model__width": 300, "aggregation__scope": "structural-entropy", "aggregation__probe_points": 2000},
+                        {"model__encoder": "lstm", "model__width": 96, "data__realisation": "pooled", "federation__mode": "apple"},
                         {"evaluation__curve_points": 2000, "evaluation__curve_clients": 1, "evaluation__samples": 32},
                         {"evaluation__next_event": True, "evaluation__curve_clients": 0, "backend__workspace_mb": 30.0}):
             with self.subTest(**changes):
