@@ -88,6 +88,14 @@ void Communicator::allreduce_in_place(void* values, std::size_t count, MPI_Datat
   count_if_leaving(kind, count * bytes_per_element);
 }
 
+void Communicator::reduce_scatter(const void* values, void* own, std::span<const int> counts, MPI_Datatype type,
+                                  std::size_t bytes_per_element, MPI_Op op, std::string_view kind) {
+  check(MPI_Reduce_scatter(values, own, counts.data(), type, op, handle_), "MPI_Reduce_scatter");
+  std::size_t others = 0;
+  for (int rank = 0; rank < size_; ++rank) others += rank == rank_ ? 0 : static_cast<std::size_t>(counts[rank]);
+  count_if_leaving(kind, others * bytes_per_element);
+}
+
 double Communicator::max(double value, std::string_view kind) {
   allreduce_in_place(&value, 1, MPI_DOUBLE, sizeof value, MPI_MAX, kind);
   return value;

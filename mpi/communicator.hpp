@@ -43,7 +43,6 @@ class Communicator {
   bool is_root() const { return rank_ == 0; }
   int node_rank() const { return node_rank_; }  ///< among the ranks that share this node's memory: chooses the GPU
   int node_size() const { return node_size_; }  ///< how many these are
-  MPI_Comm handle() const { return handle_; }
   Ledger& ledger() { return ledger_; }
   const Ledger& ledger() const { return ledger_; }
 
@@ -77,6 +76,10 @@ class Communicator {
   /// The same for `count` elements of a type and operation of the caller's.
   void allreduce_in_place(void* values, std::size_t count, MPI_Datatype type, std::size_t bytes_per_element, MPI_Op op,
                           std::string_view kind);
+
+  /// Adds the ranks' elements and leaves each rank its share of the totals, `counts` [ranks] elements of each, in `own`.
+  void reduce_scatter(const void* values, void* own, std::span<const int> counts, MPI_Datatype type,
+                      std::size_t bytes_per_element, MPI_Op op, std::string_view kind);
 
   void barrier();
 

@@ -37,16 +37,17 @@ class PairSum {
   MPI_Op handle = MPI_OP_NULL;
 };
 
+constexpr std::size_t kWord = sizeof(std::uint64_t);
+
 }  // namespace
 
 void allreduce(Communicator& comm, ExactSums& sums, std::string_view kind) {
-  constexpr std::size_t word = sizeof(std::uint64_t);
   if (sums.format().words == 1) {
-    comm.allreduce_in_place(sums.words().data(), sums.size(), MPI_UINT64_T, word, MPI_SUM, kind);
+    comm.allreduce_in_place(sums.words().data(), sums.size(), MPI_UINT64_T, kWord, MPI_SUM, kind);
   } else {
     const PairType pair;
     const PairSum add;
-    comm.allreduce_in_place(sums.words().data(), sums.size(), pair.handle, 2 * word, add.handle, kind);
+    comm.allreduce_in_place(sums.words().data(), sums.size(), pair.handle, 2 * kWord, add.handle, kind);
   }
 }
 
@@ -58,20 +59,16 @@ ExactSums reduce_scatter(Communicator& comm, const ExactSums& sums, std::span<co
         fmt::format("scattering '{}': {} sums over {} shares for {} ranks; one share a rank, at most 2^31 - 1 sums",
                     kind, sums.size(), shares.size(), comm.size()));
   const std::vector<int> counts(shares.begin(), shares.end());
-  const std::size_t mine = shares[comm.rank()];
-  ExactSums total(mine, sums.format(), sums.contributions());
+  ExactSums total(shares[comm.rank()], sums.format(), sums.contributions());
+  const auto* const values = sums.words().data();
+  auto* const own = total.words().data();
   if (sums.format().words == 1) {
-    check(MPI_Reduce_scatter(sums.words().data(), total.words().data(), counts.data(), MPI_UINT64_T, MPI_SUM,
-                             comm.handle()),
-          "MPI_Reduce_scatter");
+    comm.reduce_scatter(values, own, counts, MPI_UINT64_T, kWord, MPI_SUM, kind);
   } else {
     const PairType pair;
     const PairSum add;
-    check(MPI_Reduce_scatter(sums.words().data(), total.words().data(), counts.data(), pair.handle, add.handle,
-                             comm.handle()),
-          "MPI_Reduce_scatter");
+    comm.reduce_scatter(values, own, counts, pair.handle, 2 * kWord, add.handle, kind);
   }
-  if (comm.size() > 1) comm.ledger().count(kind, (sums.size() - mine) * sums.format().words * sizeof(std::uint64_t));
   return total;
 }
 
