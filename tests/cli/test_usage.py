@@ -68,6 +68,11 @@ class Usage(Case):
         self.assertIn("--futures 0: must", self.refuses("predict", "out", "--futures", "0", "--horizon", "2", env=NO_START))
         self.assertIn("--futures -3", self.refuses("predict", "out", "--futures", "-3", "--until", "1", env=NO_START))
 
+    def test_whole_numbers_are_decimal(self):
+        self.assertIn("--futures 10: give either", self.refuses("predict", "out", "--futures", "010", env=NO_START))
+        self.assertIn("--futures: 0x10: must be a whole number", self.refuses("predict", "out", "--futures", "0x10", env=NO_START))
+        self.assertIn("--rounds -8:", self.refuses("adapt", "out", "--out", "new", "--continue", "--rounds", "-08"))
+
     def test_checkpoint_needs_resume(self):
         self.assertIn("--resume", self.refuses("train", "run.toml", "--checkpoint", "x.h5"))
 
