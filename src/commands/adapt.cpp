@@ -121,7 +121,8 @@ void add_adapt(CLI::App& app, Action& chosen) {
   add_set_option(*command, options->overrides);
   command->add_option("--out", options->directory, "Folder for results and checkpoints, another than RUN")
       ->type_name("DIR")
-      ->required();
+      ->required()
+      ->check(not_empty);
   command
       ->add_option("--rounds", options->rounds,
                    fmt::format("Rounds of local epochs; with --continue rounds of the federation on top of those done "

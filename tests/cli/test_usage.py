@@ -1,7 +1,7 @@
 """What the program says of itself, and of a command line that it cannot use."""
 import unittest
 
-from commands import NO_START, Case
+from commands import EVENTS, NO_START, Case
 
 
 class Help(Case):
@@ -49,7 +49,7 @@ class Usage(Case):
 
     def test_empty_file_names(self):
         for command in [["train", "run.toml"], ["evaluate", "out"], ["predict", "out"], ["import", "a.csv"],
-                        ["simulate", "hawkes"]]:
+                        ["simulate", "hawkes"], ["adapt", "out", "--continue"]]:
             self.assertIn("--out: ", self.refuses(*command, "--out", "", env=NO_START))
             self.assertEqual(list(self.folder.iterdir()), [])
         self.assertIn("--windows: ", self.refuses("import", "a.csv", "--out", "a.h5", "--windows", ""))
@@ -75,6 +75,13 @@ class Usage(Case):
 
     def test_checkpoint_needs_resume(self):
         self.assertIn("--resume", self.refuses("train", "run.toml", "--checkpoint", "x.h5"))
+
+    def test_options_that_would_be_passed_over(self):
+        for one, other in [("--validate-only", "--estimate"), ("--validate-only", "--resume"), ("--estimate", "--resume")]:
+            self.assertIn("excludes", self.refuses("train", "run.toml", one, other, env=NO_START))
+        self.write("a.csv", EVENTS)
+        self.write("run.toml", '[data]\ntrain = ["a.csv"]\n')
+        self.succeeds("train", "run.toml", "--auto-resume", "--validate-only", env=NO_START)  # as job scripts give it
 
 
 class Config(Case):
