@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 #include "io/atomic_file.hpp"
 #include "io/whole_number.hpp"
@@ -64,16 +65,23 @@ std::optional<CheckpointEntry> newest_checkpoint(const std::string& directory) {
 
 std::optional<CheckpointEntry> newest_intact_checkpoint(const std::string& directory,
                                                         std::vector<std::string>* refused) {
-  const std::vector<CheckpointEntry> entries = list_checkpoints(directory);
-  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
-    try {
-      verify(entry->path, kCheckpoint);
-      return *entry;
-    } catch (const Error& error) {
-      if (refused) refused->emplace_back(error.what());
+  std::vector<CheckpointEntry> entries = list_checkpoints(directory), before;
+  std::optional<CheckpointEntry> intact;
+  std::vector<std::string> reasons;
+  // A running job may write newer ones and prune all that were listed.
+  for (; !intact && entries != before; before = std::exchange(entries, list_checkpoints(directory))) {
+    reasons.clear();
+    for (auto entry = entries.rbegin(); entry != entries.rend() && !intact; ++entry) {
+      try {
+        verify(entry->path, kCheckpoint);
+        intact = *entry;
+      } catch (const Error& error) {
+        reasons.emplace_back(error.what());
+      }
     }
   }
-  return std::nullopt;
+  if (refused) refused->insert(refused->end(), reasons.begin(), reasons.end());
+  return intact;
 }
 
 std::vector<std::string> supersede_checkpoints(const std::string& directory, std::int64_t from) {

@@ -16,6 +16,8 @@ inline constexpr SealedKind kCheckpoint{"fedpp checkpoint", 1, "a checkpoint of 
 struct CheckpointEntry {
   std::int64_t round = 0;
   std::string path;
+
+  bool operator==(const CheckpointEntry&) const = default;
 };
 
 /// "checkpoint-000040.h5" for 40.

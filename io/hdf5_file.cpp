@@ -70,7 +70,8 @@ Handle open_file(const std::string& path, const std::string& name, unsigned flag
   require_readable(path, name);
   Handle access = access_properties(name);
   const hid_t id = H5Fopen(path.c_str(), flags, access.id());
-  if (id < 0) fail_open(name, "cannot open", flags == H5F_ACC_RDONLY);
+  std::error_code unknown;  // whether it was deleted since
+  if (id < 0) fail_open(name, "cannot open", flags == H5F_ACC_RDONLY && std::filesystem::exists(path, unknown));
   return {id, close_file};
 }
 }  // namespace

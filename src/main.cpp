@@ -45,9 +45,11 @@ int main(int argc, char** argv) {
     // 2. Do it. Commands that compute start MPI and Kokkos themselves (commands/parallel.hpp).
     const int exit_code = action();
 
-    // 3. Results that did not reach the terminal or the pipe are a failure.
-    if (std::fflush(stdout) != 0) return fail("cannot write to standard output", commands::kRuntimeFailure);
-    return exit_code;
+    // 3. Results that did not reach the terminal or the pipe are a failure, also of lines that were flushed on the way.
+    //    An exit code that says more (a training that is to go on) stays.
+    const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+    if (lost) fail("cannot write to standard output", commands::kRuntimeFailure);
+    return lost && exit_code == commands::kSuccess ? commands::kRuntimeFailure : exit_code;
   } catch (const commands::UsageError& error) {
     return fail_together(error.what(), argc, argv);
   } catch (const UserError& error) {

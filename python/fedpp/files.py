@@ -26,10 +26,11 @@ def open_beside(path):
             continue
 
 
-def check_writable(path, suffixes, instead):
+def check_writable(path, suffixes, instead, mark=b""):
     """Refuses, before work is done in vain, what `write` cannot write, and what it must not replace. None of what training keeps (config.toml, result.json,
     result.h5, status.jsonl, train.log, checkpoints) has a suffix of a page or a figure, so that the suffix protects these with all other data.
-    `instead`: what the user can do where there is no room or no right to write."""
+    `instead`: what the user can do where there is no room or no right to write. `mark`: what a file that may be replaced has near its beginning, unless it is
+    empty."""
     path = pathlib.Path(path)
     if path.suffix.lower() not in suffixes:
         raise UserError(f"{path}: the name must end in {' or '.join(suffixes)}, the kind of file that is written there")
@@ -41,6 +42,11 @@ def check_writable(path, suffixes, instead):
         what = "a folder" if stat.S_ISDIR(kind) else "a symbolic link" if stat.S_ISLNK(kind) else "a device, pipe or socket"
         raise UserError(f"{path}: cannot be written (it is {what}, which would be replaced): rename it, or {instead}")
     try:
+        if mark and kind is not None:
+            with open(path, "rb") as file:
+                begin = file.read(4096)
+            if begin and mark not in begin:
+                raise UserError(f"{path}: fedpp did not write it, and it would be replaced: delete it, or {instead}")
         beside, descriptor = open_beside(path)
         os.close(descriptor)
         beside.unlink()
@@ -48,10 +54,10 @@ def check_writable(path, suffixes, instead):
         fail(path, error, instead)
 
 
-def write(path, content, suffixes, instead):
+def write(path, content, suffixes, instead, mark=b""):
     """Replaces `path` by a file with these bytes: written beside, flushed to disk, renamed. Where that fails the old file stays, and nothing beside it."""
     path = pathlib.Path(path)
-    check_writable(path, suffixes, instead)
+    check_writable(path, suffixes, instead, mark)
     beside = None
     try:
         beside, descriptor = open_beside(path)

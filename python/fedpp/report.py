@@ -22,6 +22,8 @@ from .scores import clients_above, headline_without, hostile_clients
 
 SUFFIXES = (".html", ".htm")
 ELSEWHERE = "name another page with --out"
+TITLE = "<title>fedpp run "
+MARK = TITLE.encode()  # of a page that may be replaced
 LARGEST_SVG = 600_000  # bytes; above it (thousands of events as ticks) the figure goes in as PNG
 
 STYLE = """
@@ -179,7 +181,7 @@ def page(run, figures):
         parts.append("<h2>Configuration</h2><details><summary>Every key</summary>" + table(configuration_rows(config), ("key", "value")) + "</details>"
                      "<p>To run it again: <code>fedpp train config.toml --out ANOTHER_FOLDER</code> with the <code>config.toml</code> beside the results.</p>")
     return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<title>fedpp run {name}</title><style>{STYLE}</style></head><body>\n" + "\n".join(parts) + "\n</body></html>\n")
+            f"{TITLE}{name}</title><style>{STYLE}</style></head><body>\n" + "\n".join(parts) + "\n</body></html>\n")
 
 
 def refuse(text):
@@ -210,7 +212,7 @@ def main():
         refuse(f"{arguments.directory} holds neither result.json nor status.jsonl: name a folder that 'fedpp train' writes to")
     target = arguments.out or arguments.directory / "report.html"
     try:
-        files.check_writable(target, SUFFIXES, ELSEWHERE)
+        files.check_writable(target, SUFFIXES, ELSEWHERE, MARK)
     except UserError as error:
         refuse(error)
     arrays = arguments.directory / "result.h5"
@@ -236,7 +238,7 @@ def main():
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         refuse(f"{arguments.directory}: its results are not what 'fedpp train' and 'fedpp predict' write ({type(error).__name__}: {error})")
     try:
-        files.write(target, text.encode("utf-8", "surrogateescape"), SUFFIXES, ELSEWHERE)  # the folder's name may be any bytes
+        files.write(target, text.encode("utf-8", "surrogateescape"), SUFFIXES, ELSEWHERE, MARK)  # the folder's name may be any bytes
     except UserError as error:
         refuse(error)
     print(f"Report: {target}")

@@ -121,12 +121,14 @@ void add_adapt(CLI::App& app, Action& chosen) {
   add_set_option(*command, options->overrides);
   command->add_option("--out", options->directory, "Folder for results and checkpoints, another than RUN")
       ->type_name("DIR")
-      ->required();
-  command->add_option(
-      "--rounds", options->rounds,
-      fmt::format("Rounds of local epochs; with --continue rounds of the federation on top of those done "
-                  "(default: {})",
-                  kRounds));
+      ->required()
+      ->check(not_empty);
+  command
+      ->add_option("--rounds", options->rounds,
+                   fmt::format("Rounds of local epochs; with --continue rounds of the federation on top of those done "
+                               "(default: {})",
+                               kRounds))
+      ->transform(as_decimal);
   add_state_option(*command, options->state,
                    "Start from the round with the best validation score, or from the last one");
   command->add_flag("--continue", options->same_clients,

@@ -48,14 +48,20 @@ std::string fault_of(const std::string& path) {
   }
 }
 
+/// Whether a running job has pruned a checkpoint since it was listed.
+bool is_gone(const std::string& path) {
+  std::error_code failed;
+  return std::filesystem::symlink_status(path, failed).type() == std::filesystem::file_type::not_found;
+}
+
 int list(const std::string& directory) {
   if (!std::filesystem::is_directory(directory))
     throw UserError(fmt::format("{} is no folder: name one that 'fedpp train' wrote", directory));
   fmt::print("{:>8}  {:>12}  {:<20}  {}\n", "round", "bytes", "written (UTC)", "file");
   for (const auto& [round, file] : checkpoints_of(directory)) {
+    const auto fault = fault_of(file);
     struct stat status{};
     if (::stat(file.c_str(), &status) != 0) continue;  // pruned by a running job
-    const auto fault = fault_of(file);
     fmt::print("{:>8}  {:>12}  {:%Y-%m-%d %H:%M:%S}   {}{}\n", round, status.st_size, fmt::gmtime(status.st_mtime),
                std::filesystem::path(file).filename().string(), fault.empty() ? "" : "  DAMAGED: " + fault);
   }
@@ -67,21 +73,28 @@ int verify(const std::vector<std::string>& paths) {
   for (const auto& path : paths)
     for (const auto& file : files_of(path)) {
       const auto fault = fault_of(file);
-      fmt::print("{}\n", fault.empty() ? file + ": intact" : fault);
-      if (!fault.empty()) code = kUserMistake;
+      const bool pruned = file != path && is_gone(file);
+      fmt::print("{}\n", fault.empty() ? file + ": intact" : pruned ? file + ": pruned by a running job" : fault);
+      if (!fault.empty() && !pruned) code = kUserMistake;
     }
   return code;
 }
 
-int show(const std::string& path) {
-  std::string file = path;
-  if (std::filesystem::is_directory(path)) {
-    const auto newest = io::newest_intact_checkpoint(path);
-    if (!newest) throw UserError(fmt::format("{} holds no intact checkpoint", path));
-    file = newest->path;
-  }
+int show_file(const std::string& file) {
   fmt::print("{}\n{}", file, federation::to_text(federation::summarise_checkpoint(file)));
   return kSuccess;
+}
+
+int show(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) return show_file(path);
+  while (const auto newest = io::newest_intact_checkpoint(path)) {
+    try {
+      return show_file(newest->path);
+    } catch (const io::Error&) {
+      if (!is_gone(newest->path)) throw;
+    }
+  }
+  throw UserError(fmt::format("{} holds no intact checkpoint", path));
 }
 
 }  // namespace

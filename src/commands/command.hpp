@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "commands/action.hpp"
@@ -22,11 +24,22 @@ void add_set_option(CLI::App& command, std::vector<std::string>& overrides);
 /// --state best or last.
 void add_state_option(CLI::App& command, federation::KeptState& state, const std::string& help);
 
-/// Refuses a seed that is none: text for a number may have a sign or be beyond what the number holds, and would be another
-/// seed.
-inline const auto is_seed = [](const std::string& value) {
-  if (io::whole_number(value)) return std::string();
-  return fmt::format("{}: must be a whole number from 0 to {}", value, std::numeric_limits<std::int64_t>::max());
+/// Transforms a whole number into the decimal one that people read in it: CLI11 takes 010 for 8.
+inline const auto as_decimal = [](const std::string& text) {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  if (const auto [read, error] = std::from_chars(text.data(), end, value); error != std::errc() || read != end)
+    throw CLI::ValidationError(fmt::format("{}: must be a whole number that 64 bits hold", text));
+  return std::to_string(value);
+};
+
+/// The same for a seed: what has a sign or is beyond what the number holds would be another seed.
+inline const auto as_seed = [](const std::string& text) {
+  const auto value = io::whole_number(text);
+  if (!value)
+    throw CLI::ValidationError(
+        fmt::format("{}: must be a whole number from 0 to {}", text, std::numeric_limits<std::int64_t>::max()));
+  return std::to_string(*value);
 };
 
 /// Refuses '' for a file or folder: most often a variable of a script that was never set.

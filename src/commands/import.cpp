@@ -189,6 +189,7 @@ int import(ImportOptions options) {
   if (!options.cut_events.empty()) return import_pieces(options);
   std::unordered_map<std::int64_t, std::vector<io::Window>> windows;  // of sequences not yet met
   for (io::SequenceWindows& entry : windows_of(options)) windows[entry.id] = std::move(entry.windows);
+  const bool observed = !windows.empty();
   const io::SequenceNames names = names_of(options);
   io::SequenceFileWriter writer(options.out, options.files, options.time_unit, names);
   ImportNotes notes(options.time_unit, names.time_origin);
@@ -206,8 +207,13 @@ int import(ImportOptions options) {
       const auto found = windows.find(sequence.id);
       if (found == windows.end()) {
         if (!options.windows.empty())
-          throw UserError(fmt::format("{}:{}: sequence {} has no row in the windows table {}: add when it was observed",
-                                      file, sequence.first_line, sequence.id, options.windows));
+          throw UserError(fmt::format("{}: sequence {} has no row in the windows table {}: add when it was observed",
+                                      where(file, sequence), sequence.id, options.windows));
+        if (observed)
+          throw UserError(fmt::format(
+              "{}: sequence {} has no windows, but others have: give those of all sequences in one table (--windows), "
+              "or import those that have windows for themselves",
+              where(file, sequence), sequence.id));
         notes.add(where(file, sequence), sequence, {});
         writer.append(sequence);
       } else {

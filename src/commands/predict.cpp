@@ -160,7 +160,8 @@ void add_predict(CLI::App& app, Action& chosen) {
           ->add_option("--futures", forecast.paths,
                        "Draw N futures of every sequence, to DIR/futures.csv, and how many events they have, to "
                        "DIR/futures_summary.csv (--out FILE.h5: FILE.futures.csv, FILE.futures_summary.csv)")
-          ->type_name("N");
+          ->type_name("N")
+          ->transform(as_decimal);
   command
       ->add_option("--until", options->until,
                    "Futures end at time T of the file, or at a date, as 2019-03-01T06:30 (with data.time_origin)")
@@ -168,7 +169,7 @@ void add_predict(CLI::App& app, Action& chosen) {
   command->add_option("--horizon", forecast.horizon, "Futures end H after their sequence's end")->type_name("H");
   command->add_option("--seed", forecast.seed, "Draw other futures (default: federation.seed)")
       ->type_name("N")
-      ->check(is_seed);
+      ->transform(as_seed);
   add_set_option(*command, options->overrides);
   command->callback([options, futures, &chosen] {
     check_futures(options->request.forecast, options->until, futures->count() > 0);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <numbers>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "commands/simulation_files.hpp"
@@ -121,7 +122,7 @@ CLI::App* add_model(CLI::App& simulate, Action& chosen, const Options& options, 
       ->type_name("OUT")
       ->required()
       ->check(not_empty);
-  model->add_option("--seed", options->seed, "Seed")->check(is_seed)->capture_default_str();
+  model->add_option("--seed", options->seed, "Seed")->transform(as_seed)->capture_default_str();
   model->callback([options, run, truth, &chosen] {
     chosen = [options, run, truth] {
       check_simulation_files(options->files, truth == Truth::kWritten);
@@ -133,7 +134,8 @@ CLI::App* add_model(CLI::App& simulate, Action& chosen, const Options& options, 
 
 template <class T>
 void add_number(CLI::App* model, const char* name, T& value, const char* help) {
-  model->add_option(name, value, help)->capture_default_str();
+  CLI::Option* option = model->add_option(name, value, help)->capture_default_str();
+  if constexpr (std::is_integral_v<T>) option->transform(as_decimal);
 }
 
 }  // namespace

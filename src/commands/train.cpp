@@ -94,15 +94,21 @@ void add_train(CLI::App& app, Action& chosen) {
                  "Go on under a configuration that differs from the checkpoint's; the differences are listed")
       ->needs(resume)
       ->excludes(automatic);
-  command->add_flag(
-      "--validate-only", options->validate_only,
-      "Check the configuration and that the data files are there, then stop (needs no GPU and no mpirun); "
-      "'fedpp info CONFIG' reads the data, too");
+  // Neither reads a checkpoint. Job scripts give --auto-resume always, so it is passed over here.
+  CLI::Option* validate =
+      command
+          ->add_flag("--validate-only", options->validate_only,
+                     "Check the configuration and that the data files are there, then stop (needs no GPU and no "
+                     "mpirun); 'fedpp info CONFIG' reads the data, too")
+          ->excludes(resume);
   command->add_flag("--profile", options->profile,
                     "Print where the time went at the end: phases and kernels, over the ranks (docs/profiling.md)");
-  command->add_flag("--estimate", options->estimate,
-                    "Read the data, measure a little, print the memory and time that the training would take on each "
-                    "rank, then stop; writes nothing");
+  command
+      ->add_flag("--estimate", options->estimate,
+                 "Read the data, measure a little, print the memory and time that the training would take on each "
+                 "rank, then stop; writes nothing")
+      ->excludes(resume)
+      ->excludes(validate);
   command->callback([options, &chosen] { chosen = [options] { return train(*options); }; });
 }
 

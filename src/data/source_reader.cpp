@@ -35,6 +35,18 @@ void set_windows(RawSequence& raw, const io::SequenceWindows& row, double origin
   raw.windows = join(std::move(raw.windows));
 }
 
+[[noreturn]] void refuse_without_windows(const Source& source, const io::SequenceRecord& record) {
+  if (source.windows.empty())
+    throw UserError(
+        fmt::format("{}: sequence {} has no windows, but others of the file have: import it again with those of all "
+                    "its sequences in one table (--windows)",
+                    source.path, record.id));
+  throw UserError(fmt::format(
+      "{}{}: sequence {} has no row in the windows table {}: add when it was observed "
+      "(sequence,start,end), or name no table in data.windows",
+      source.path, record.first_line > 0 ? fmt::format(":{}", record.first_line) : "", record.id, source.windows));
+}
+
 }  // namespace
 
 FileMeaning read_meaning(const std::string& path) try {
@@ -79,11 +91,7 @@ void read_source(const Source& source, const config::Data& options,
         }
         if (!table.rows.empty()) {
           const auto row = table.by_id.find(record.id);
-          if (row == table.by_id.end())
-            throw UserError(fmt::format(
-                "{}:{}: sequence {} has no row in the windows table {}: add when it was observed "
-                "(sequence,start,end), or name no table in data.windows",
-                source.path, record.first_line, record.id, source.windows.empty() ? source.path : source.windows));
+          if (row == table.by_id.end()) refuse_without_windows(source, record);
           table.used[row->second] = true;
           set_windows(raw, table.rows[row->second], origin);
         }

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "config/client_pattern.hpp"
 #include "config/error.hpp"
 #include "io/atomic_file.hpp"
+#include "io/guarded_read.hpp"
 #include "io/suffix.hpp"
 #include "mpi/turns.hpp"
 
@@ -21,6 +24,51 @@ bool kept_by_training(const std::string& path) {
   return (name == "result.json" || name == "result.h5" || name.starts_with("checkpoint-")) &&
          std::filesystem::exists(path, failed) &&
          std::filesystem::exists(std::filesystem::path(io::folder_of(path)) / "config.toml", failed);
+}
+
+/// The curves of predict: those in the result of a training have what predict does not know beside them.
+void require_prediction(const io::File& file) {
+  if (!file.has_attribute("state") || !file.has_attribute("scored_round") ||
+      file.children() != std::vector<std::string>{"curves"})
+    throw io::Error(file.file() + ": holds other things");
+}
+
+bool is_prediction(const std::string& path) {
+  try {
+    io::open_guarded(path, require_prediction, "");  // forks: before a device is in use
+    return true;
+  } catch (const io::Error&) {
+    return false;
+  }
+}
+
+/// The result of a training has the same keys, and rounds.
+bool is_evaluation(const std::string& path) {
+  std::ifstream file(path);
+  const auto json = nlohmann::json::parse(file, nullptr, false);
+  const auto holds = [&](const char* key) { return json.contains(key); };
+  return holds("scores") && holds("test_data") && holds("calibration") && holds("config") && !holds("rounds");
+}
+
+/// Next events, futures, or their numbers.
+bool is_forecast(const std::string& path) {
+  std::ifstream file(path);
+  std::string header;
+  std::getline(file, header);
+  const auto holds = [&](const char* columns) { return header.find(columns) != std::string::npos; };
+  return holds(",last_time,") || holds(",future,time") || holds(",futures,mean,");
+}
+
+/// What is there can be told from what evaluate or predict write; a file without a byte holds nothing to lose.
+void refuse_other_kinds(const std::string& path, const std::string& suffix) {
+  std::error_code failed;
+  if (!std::filesystem::exists(path, failed) || std::filesystem::file_size(path, failed) == 0) return;
+  const bool json = suffix == ".json";
+  if (json ? is_evaluation(path) : suffix == ".h5" ? is_prediction(path) : is_forecast(path)) return;
+  throw UserError(
+      fmt::format("{}: 'fedpp {}' did not write it, and the result would replace it: name another file with --out, or "
+                  "delete it",
+                  path, json ? "evaluate" : "predict"));
 }
 
 }  // namespace
@@ -40,7 +88,10 @@ void check_result_file(const std::string& path, const std::string& suffix, const
 
 void check_result_file(mpi::Communicator& world, const config::Config& config, const std::string& path,
                        const std::string& suffix) {
-  mpi::on_root(world, [&] { check_result_file(path, suffix, data_files_of(config)); });
+  mpi::on_root(world, [&] {
+    check_result_file(path, suffix, data_files_of(config));
+    refuse_other_kinds(path, suffix);
+  });
 }
 
 std::vector<std::string> data_files_of(const config::Config& config) {

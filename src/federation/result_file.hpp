@@ -13,7 +13,8 @@ namespace fedpp::federation {
 /// training keeps in its folder, io::Error where it is one of `inputs` or cannot be written.
 void check_result_file(const std::string& path, const std::string& suffix, const std::vector<std::string>& inputs);
 
-/// Collective: the same on rank 0 for the result of a run of this configuration, whose data files are the inputs.
+/// Collective: the same on rank 0 for a result of evaluate or predict, of a run of this configuration, whose data files
+/// are the inputs; and UserError where another file than such a result is there, by its content.
 void check_result_file(mpi::Communicator& world, const config::Config& config, const std::string& path,
                        const std::string& suffix);
 

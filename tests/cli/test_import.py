@@ -56,6 +56,19 @@ class Import(Case):
         self.assertIn("the windows in the input are left out", self.succeeds("import", "a.h5", "--cut-events", "3:5", "--out", "d.h5"))
         self.assertNotIn("windows", self.succeeds("import", "c.h5", "--cut-events", "3:5", "--out", "d.h5"))
 
+    def test_all_sequences_have_windows_or_none(self):
+        self.write("a.csv", EVENTS)
+        self.write("w.csv", "sequence,start,end\n0,0,12\n1,0,12\n2,0,12\n")
+        self.write("b.csv", "sequence,time,type\n" + "".join(f"20,{t}.5,0\n" for t in range(12)))
+        self.succeeds("import", "a.csv", "--windows", "w.csv", "--out", "a.h5")
+        for files in [["a.h5", "b.csv"], ["b.csv", "a.h5"]]:
+            self.assertIn("b.csv:2: sequence 20 has no windows, but others have: give those of all", self.refuses("import", *files, "--out", "both.h5"))
+        self.succeeds("import", "b.csv", "--out", "b.h5")
+        self.assertIn("b.h5, sequence 20: sequence 20 has no row in the windows table w.csv", self.refuses("import", "b.h5", "--windows", "w.csv", "--out", "c.h5"))
+        self.assertFalse((self.folder / "both.h5").exists())
+        self.write("w.csv", "sequence,start,end\n0,0,12\n1,0,12\n2,0,12\n20,0,12\n")
+        self.assertIn("windows: 4 sequences", self.succeeds("import", "a.h5", "b.csv", "--windows", "w.csv", "--out", "both.h5"))
+
     def test_events_outside_windows_are_counted(self):
         self.write("a.csv", EVENTS)  # at 0.5, 1.5, ... 11.5
         self.write("w.csv", "sequence,start,end\n0,0.5,3.5\n0,3.5,4\n1,2,2.25\n1,5.5,6.5\n2,0,12\n")

@@ -148,11 +148,12 @@ class Finished(program.Case):
         before = self.contents()
         self.assertLessEqual({"out/" + name for name in ["config.toml", "result.json", "result.h5", "status.jsonl", "train.log", "checkpoint-000003.h5"]}, set(before))
         for name in [*before, "link.html", "folder.html", "pipe.html", "new", "nowhere/page.html", "/dev/null"]:
-            if name != "elsewhere/page.html":
-                told = self.report("out", "--out", name, code=2)
-                self.assertTrue(told.startswith(f"fedpp report: {name}: "), told)
-                self.assertRegex(told, "must end in .html|name another page with --out")
+            told = self.report("out", "--out", name, code=2)
+            self.assertTrue(told.startswith(f"fedpp report: {name}: "), told)
+            self.assertRegex(told, "must end in .html|name another page with --out")
         self.assertEqual(self.contents(), before)
+        self.write("elsewhere/page.html", "")  # made to be filled
+        self.report("out", "--out", "elsewhere/page.html")
         self.report("out", "--out", "elsewhere/page.html")
         self.report("out", "--out", "new.HTM")
         self.assertEqual(set(self.contents()) - set(before), {"new.HTM"})
@@ -177,7 +178,7 @@ class Finished(program.Case):
     def test_a_full_disk_leaves_no_half_page(self):
         self.train()
         report = f"PYTHONPATH={SOURCE}/python {sys.executable} -m fedpp.report out"
-        for old in (None, "old"):
+        for old in (None, "<title>fedpp run out</title> of yesterday"):
             if old:
                 self.write("out/report.html", old)
             before = self.contents()

@@ -20,6 +20,16 @@ class Simulate(Case):
         self.assertEqual(draw("1"), draw("1"))
         self.assertNotEqual(draw("1"), draw("2"))
 
+    def test_whole_numbers_are_decimal(self):
+        def draw(*arguments):
+            self.succeeds("simulate", "hawkes", "--out", "s.csv", *arguments)
+            return (self.folder / "s.csv").read_text()
+        self.assertEqual(draw("--seed", "010"), draw("--seed", "10"))
+        self.assertEqual(draw("--sequences", "010"), draw("--sequences", "10"))
+        self.assertEqual(draw("--sequences", "08"), draw("--sequences", "8"))
+        for number in ("0x10", "1.5", "", str(2**63)):
+            self.assertIn(f"--sequences: {number}: must be a whole number", self.refuses("simulate", "hawkes", "--sequences", number, "--out", "t.csv"))
+
     def test_truth_is_written_for_cox_processes(self):
         self.succeeds("simulate", "paper-cox", "--out", "s.csv")
         header, *rows = (self.folder / "s.truth.csv").read_text().splitlines()

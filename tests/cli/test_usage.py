@@ -1,7 +1,7 @@
 """What the program says of itself, and of a command line that it cannot use."""
 import unittest
 
-from commands import NO_START, Case
+from commands import EVENTS, NO_START, Case
 
 
 class Help(Case):
@@ -49,7 +49,7 @@ class Usage(Case):
 
     def test_empty_file_names(self):
         for command in [["train", "run.toml"], ["evaluate", "out"], ["predict", "out"], ["import", "a.csv"],
-                        ["simulate", "hawkes"]]:
+                        ["simulate", "hawkes"], ["adapt", "out", "--continue"]]:
             self.assertIn("--out: ", self.refuses(*command, "--out", "", env=NO_START))
             self.assertEqual(list(self.folder.iterdir()), [])
         self.assertIn("--windows: ", self.refuses("import", "a.csv", "--out", "a.h5", "--windows", ""))
@@ -68,8 +68,20 @@ class Usage(Case):
         self.assertIn("--futures 0: must", self.refuses("predict", "out", "--futures", "0", "--horizon", "2", env=NO_START))
         self.assertIn("--futures -3", self.refuses("predict", "out", "--futures", "-3", "--until", "1", env=NO_START))
 
+    def test_whole_numbers_are_decimal(self):
+        self.assertIn("--futures 10: give either", self.refuses("predict", "out", "--futures", "010", env=NO_START))
+        self.assertIn("--futures: 0x10: must be a whole number", self.refuses("predict", "out", "--futures", "0x10", env=NO_START))
+        self.assertIn("--rounds -8:", self.refuses("adapt", "out", "--out", "new", "--continue", "--rounds", "-08"))
+
     def test_checkpoint_needs_resume(self):
         self.assertIn("--resume", self.refuses("train", "run.toml", "--checkpoint", "x.h5"))
+
+    def test_options_that_would_be_passed_over(self):
+        for one, other in [("--validate-only", "--estimate"), ("--validate-only", "--resume"), ("--estimate", "--resume")]:
+            self.assertIn("excludes", self.refuses("train", "run.toml", one, other, env=NO_START))
+        self.write("a.csv", EVENTS)
+        self.write("run.toml", '[data]\ntrain = ["a.csv"]\n')
+        self.succeeds("train", "run.toml", "--auto-resume", "--validate-only", env=NO_START)  # as job scripts give it
 
 
 class Config(Case):

@@ -5,6 +5,7 @@
 
 #include "config/error.hpp"
 #include "data/dataset.hpp"
+#include "io/sequence_file.hpp"
 #include "made_events.hpp"
 #include "plans.hpp"
 
@@ -24,6 +25,19 @@ TEST(DataErrors, TimesWhoseRatesAreNoNumbers) {
     options.train = {folder.write("events.csv", text)};
     EXPECT_USER_ERROR(planned(options), "events.csv", "data last", reason, "another unit");
   }
+}
+
+TEST(DataErrors, SequencesWithoutWindowsBesideOthersInAFile) {
+  const Folder folder;
+  config::Data options;
+  options.clients = 1;
+  options.train = {(folder.path / "mixed.h5").string()};
+  fedpp::io::SequenceFileWriter writer(options.train.front(), {"a test"}, "hour");
+  const std::vector<fedpp::io::Window> windows{{0, 9}};
+  writer.append({.id = 3, .times = {1, 2}, .types = {0, 0}}, windows);
+  writer.append({.id = 4, .times = {1, 2}, .types = {0, 0}});
+  writer.close();
+  EXPECT_USER_ERROR(planned(options), "mixed.h5: sequence 4 has no windows", "others of the file have", "import it");
 }
 
 TEST(DataErrors, NameKeyValueAndRemedy) {

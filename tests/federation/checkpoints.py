@@ -2,12 +2,14 @@
 import json
 import os
 import random
+import shutil
 import unittest
 
 import h5py
 import numpy as np
 
 from runs import PER_SEQUENCE, SameBits, data_set
+from program import FEDPP
 
 
 class Checkpoints(SameBits):
@@ -231,8 +233,29 @@ class Checkpoints(SameBits):
                 self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
                 self.assertIn(f"fedpp: error: {target}: ", result.stderr)
                 self.assertIn(reason, result.stderr)
+        # Under names of their own the content tells.
+        self.start([FEDPP, "import", "train.csv", "--out", "events.h5"]).check_returncode()
+        copies = {"weights.h5": newest, "curves.h5": "out/result.h5", "scores.json": "out/result.json", "x.futures.csv": "train.csv"}
+        for copy, source in copies.items():
+            shutil.copy(self.folder / source, self.folder / copy)
+        self.write("mine.json", '{"mine": 1}')
+        self.write("half.json", '{"scores": ')
+        self.write("half.h5", "\x89HDF")
+        for name in [*copies, "events.h5", "mine.json", "half.json", "half.h5"]:
+            before[self.folder / name] = (self.folder / name).read_bytes()
+            command = ["evaluate", "out", "--out", name] if name.endswith("json") else ["predict", "out", "--out", name]
+            if name == "x.futures.csv":
+                command = ["predict", "out", "--out", "x.h5", "--futures", "1", "--horizon", "1"]
+            result = self.start(self.on_ranks(2, *command))
+            self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+            self.assertIn(f"fedpp: error: {name}: 'fedpp {command[0]}' did not write it, and the result would replace it: name another", result.stderr)
         self.assertEqual({path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}, before)
         self.assertTrue((self.folder / "pipe.json").is_fifo())
+        self.write("again.json", "")
+        for _ in range(2):  # their own, and a file that was made to be filled
+            for command in [["evaluate", "out", "--out", "again.json"], ["predict", "out", "--out", "again.h5", "--next-events", "--futures", "1", "--horizon", "1"]]:
+                self.start(self.on_ranks(1, *command)).check_returncode()
+        (self.folder / "curves.h5").unlink()
         # The tables go where the curves go.
         result = self.start(self.on_ranks(1, "predict", "out", "--next-events", "--out", "curves.h5"))
         self.assertEqual(result.returncode, 0, result.stderr)

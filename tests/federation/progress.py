@@ -75,6 +75,17 @@ class ProgressOfScores(Run):
         self.assertIn("round    4/4", seen)
         self.assertNotIn("\033[K", seen)
 
+    def test_lost_output_is_a_failure(self):
+        self.deck(federation__rounds=1)
+        with open("/dev/full", "w") as full:
+            onto_full = lambda *command: subprocess.run([FEDPP, *command], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True)
+            lost = onto_full("train", "run.toml", "--out", "out")  # its lines are flushed one by one
+            self.assertEqual((lost.returncode, lost.stderr), (1, "fedpp: error: cannot write to standard output\n"))
+            self.assertTrue((self.folder / "out/result.json").exists())
+            self.newest("out").write_bytes(b"no checkpoint")
+            lost = onto_full("checkpoint", "verify", "out")  # a code that says more stays
+            self.assertEqual((lost.returncode, lost.stderr), (2, "fedpp: error: cannot write to standard output\n"))
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import threading
 import time
 import unittest
 
@@ -317,6 +318,30 @@ class CheckpointCommand(SameBits):
         self.assertIn("checkpoint-000003.h5: refused", said)
         self.assertIn("checkpoint-000002.h5", self.command("show", "out"))
         self.assertIn("refused", self.command("show", "out/checkpoint-000003.h5", code=2))
+
+    def test_beside_a_job_that_prunes(self):
+        for name in self.checkpoints("out")[:-1]:
+            (self.folder / "out" / name).unlink()
+        going = True
+
+        def job():  # that keeps one
+            newest = self.newest("out")
+            for done in range(4, 10**6):
+                if not going:
+                    break
+                newest = newest.rename(newest.with_name(f"checkpoint-{done:06}.h5"))
+                time.sleep(0.005)
+
+        running = threading.Thread(target=job)
+        running.start()
+        try:
+            for _ in range(40):
+                self.assertIn("rounds done      3", self.command("show", "out"))
+                self.assertNotIn("DAMAGED", self.command("list", "out"))
+                self.assertNotIn("cannot open", self.command("verify", "out"))
+        finally:
+            going = False
+            running.join()
 
     def test_missing(self):
         (self.folder / "empty").mkdir()

@@ -1,5 +1,9 @@
 #include "io/checkpoint_file.hpp"
 
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
 #include "io/support.hpp"
 
 namespace fedpp::io {
@@ -59,6 +63,23 @@ TEST(CheckpointFile, NewestIntactPassesOverDamagedOnes) {
   EXPECT_EQ(newest_intact_checkpoint(folder.path(), &refused)->round, 20);
   ASSERT_EQ(refused.size(), 1u);
   expect_error(refused[0], damaged + ": refused: ", "altered");
+}
+
+/// As beside a job that keeps one: what was listed is gone when it is opened.
+TEST(CheckpointFile, NewestIntactIsFoundWhileAJobPrunes) {
+  TemporaryFolder folder;
+  make_checkpoint(folder / checkpoint_name(0));
+  std::jthread job([&](const std::stop_token& asked) {
+    for (int round = 0; !asked.stop_requested(); ++round) {
+      std::filesystem::rename(folder / checkpoint_name(round), folder / checkpoint_name(round + 1));
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+  });
+  for (int i = 0; i < 300; ++i) {
+    std::vector<std::string> refused;
+    EXPECT_TRUE(newest_intact_checkpoint(folder.path(), &refused));
+    EXPECT_TRUE(refused.empty());
+  }
 }
 
 TEST(CheckpointFile, PruneKeepsTheNewest) {

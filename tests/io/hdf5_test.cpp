@@ -2,10 +2,13 @@
 
 #include <hdf5.h>
 
+#include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <thread>
 
 #include "io/support.hpp"
 
@@ -338,6 +341,24 @@ TEST(Hdf5, FullDiskIsAnError) {
   std::filesystem::create_symlink("/dev/full", path);
   expect_error(error_of([&] { File::create(path); }),
                path + ": cannot create the file: ", "No space left on device (free some space");
+}
+
+/// Between two looks at it.
+TEST(Hdf5, AFileThatIsDeletedMeanwhileIsNotCalledDamaged) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.h5", kept = folder / "kept.h5";
+  File::create(kept).close();
+  for (int i = 0; i < 1000; ++i) {
+    std::filesystem::create_hard_link(kept, path);
+    std::jthread other([&] {
+      const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(i / 5);
+      while (std::chrono::steady_clock::now() < until);
+      std::filesystem::remove(path);
+    });
+    const std::string error = error_of([&] { File::open_read(path); });
+    EXPECT_EQ(error.find("damaged"), std::string::npos) << error;
+    EXPECT_EQ(error.find("not an HDF5"), std::string::npos) << error;
+  }
 }
 
 TEST(Hdf5, ClosingIsStrongAndTwiceIsLegal) {
