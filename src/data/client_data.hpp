@@ -3,8 +3,11 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fedpp::data {
@@ -48,10 +51,24 @@ struct LeftOut {
   bool operator==(const LeftOut&) const = default;
 };
 
+/// Types of event. Copies share one list: it may have a million types, and be that of every client.
+class TypeList {
+ public:
+  TypeList(std::vector<int> types = {}) : types_(std::make_shared<const std::vector<int>>(std::move(types))) {}
+  auto begin() const { return types_->begin(); }
+  auto end() const { return types_->end(); }
+  std::size_t size() const { return types_->size(); }
+  int operator[](std::size_t i) const { return (*types_)[i]; }
+  bool operator==(const TypeList& o) const { return *types_ == *o.types_; }
+
+ private:
+  std::shared_ptr<const std::vector<int>> types_;
+};
+
 /// A client's private data.
 struct ClientData {
-  std::int64_t id = 0;     ///< global client number
-  std::vector<int> types;  ///< the types it sees
+  std::int64_t id = 0;  ///< global client number
+  TypeList types;       ///< the types it sees
   std::vector<ClientSequence> sequences;
   LeftOut left_out;
   double tempering = 1.0;  ///< tau: power of its likelihood while the kernel is learned

@@ -77,6 +77,12 @@ struct Plan {
   bool shared() const;
   /// Types that client c sees: (c k .. c k + k - 1) mod K over the kept types in order, or all of them.
   std::vector<int> types_of(std::int64_t client) const;
+  /// Whether each client sees all types kept.
+  bool sees_all() const;
+  /// Where a type stands among those kept; -1: left out.
+  std::int64_t place_of(int type) const;
+  /// Whether client c sees the type at a place.
+  bool sees(std::int64_t client, std::int64_t place) const;
 };
 
 /// The first number that two lists of names give different names; none where one list continues the other.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "config/error.hpp"
 #include "data/random.hpp"
@@ -38,8 +39,6 @@ void require_sequences(const Plan& plan) {
                     plan.clients(), sequences, plan.sources.front().path, plan.sources.size() > 1 ? ", ..." : ""));
 }
 
-bool contains(const std::vector<int>& types, int type) { return std::binary_search(types.begin(), types.end(), type); }
-
 /// Deals the entries in turn to the holders, in a seeded order.
 void deal_round(Plan& plan, Entries entries, const std::vector<std::int64_t>& holders, Purpose purpose,
                 std::int64_t key) {
@@ -61,25 +60,18 @@ void deal_pool(Plan& plan, const Entries& pool, bool by_type, Purpose purpose) {
   };
   if (!by_type) return give(pool, everybody, -1);
 
-  std::vector<std::vector<int>> types(plan.clients());
-  for (std::int64_t c = 0; c < plan.clients(); ++c) {
-    types[c] = plan.types_of(c);
-    std::sort(types[c].begin(), types[c].end());
-  }
-  for (int type : plan.kept_types) {
-    Entries of_type;
-    for (std::uint32_t entry : pool)
-      if (plan.catalogue[entry].type == type) of_type.push_back(entry);
+  std::map<int, Entries> by_types;
+  for (std::uint32_t entry : pool) by_types[plan.catalogue[entry].type].push_back(entry);
+  for (const auto& [type, entries] : by_types) {
+    if (type == RawSequence::kNoEvents) continue;
+    const std::int64_t place = plan.place_of(type);
     std::vector<std::int64_t> holders;
     for (std::int64_t c = 0; c < plan.clients(); ++c)
-      if (contains(types[c], type)) holders.push_back(c);
-    give(of_type, holders, type);
+      if (plan.sees(c, place)) holders.push_back(c);
+    give(entries, holders, type);
   }
   // Observed without an event: their type cannot be known.
-  Entries silent;
-  for (std::uint32_t entry : pool)
-    if (plan.catalogue[entry].type == RawSequence::kNoEvents) silent.push_back(entry);
-  give(silent, everybody, -1);
+  give(by_types[RawSequence::kNoEvents], everybody, -1);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ void add_sequence(ClientData& client, const Plan& plan, int source, const RawSeq
   sequence.name = raw.name;
   sequence.source = source;
   for (std::size_t i = 0; i < raw.times.size(); ++i)
-    if (std::find(client.types.begin(), client.types.end(), raw.types[i]) != client.types.end()) {
+    if (plan.sees(client.id, plan.place_of(raw.types[i]))) {
       sequence.times.push_back(raw.times[i]);
       sequence.history_types.push_back(raw.types[i]);
     } else {
@@ -135,10 +135,11 @@ void require_training(const std::vector<ClientData>& clients, const Plan& plan) 
 std::vector<ClientData> load_clients(const Plan& plan, std::span<const std::int64_t> owned) {
   assert(plan.finished);
   std::vector<ClientData> clients(owned.size());
+  const TypeList all = plan.sees_all() ? plan.kept_types : std::vector<int>{};
   for (std::size_t i = 0; i < owned.size(); ++i) {
     assert(owned[i] >= 0 && owned[i] < plan.clients());
     clients[i].id = owned[i];
-    clients[i].types = plan.types_of(owned[i]);
+    clients[i].types = plan.sees_all() ? all : plan.types_of(owned[i]);
   }
   if (plan.one_file_a_client()) {
     for (ClientData& client : clients)

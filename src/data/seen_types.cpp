@@ -3,31 +3,45 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 namespace fedpp::data {
 
 std::vector<int> keep_types(std::int64_t types, const std::vector<std::int64_t>& left_out) {
+  std::vector<bool> is_left_out(static_cast<std::size_t>(types), false);
+  for (const std::int64_t type : left_out)
+    if (type >= 0 && type < types) is_left_out[static_cast<std::size_t>(type)] = true;
   std::vector<int> kept;
   for (int type = 0; type < types; ++type)
-    if (std::find(left_out.begin(), left_out.end(), type) == left_out.end()) kept.push_back(type);
+    if (!is_left_out[static_cast<std::size_t>(type)]) kept.push_back(type);
   return kept;
 }
 
 bool Plan::shared() const {
   if (dealt() || one_file_a_client() || clients_of_files()) return false;
-  std::set<int> seen;
-  for (std::int64_t c = 0; c < clients(); ++c)
-    for (const int type : types_of(c))
-      if (!seen.insert(type).second) return true;
-  return false;
+  const auto count = static_cast<std::int64_t>(kept_types.size());
+  return clients() > 1 && count > 0 && (sees_all() || clients() * options.types_per_client > count);
+}
+
+bool Plan::sees_all() const {
+  return options.partition != config::Partition::kHeterogeneous || one_file_a_client() ||
+         options.types_per_client >= static_cast<std::int64_t>(kept_types.size());
+}
+
+std::int64_t Plan::place_of(int type) const {
+  const auto at = std::lower_bound(kept_types.begin(), kept_types.end(), type);
+  return at != kept_types.end() && *at == type ? at - kept_types.begin() : -1;
+}
+
+bool Plan::sees(std::int64_t client, std::int64_t place) const {
+  if (place < 0 || sees_all()) return place >= 0;
+  const auto count = static_cast<std::int64_t>(kept_types.size());
+  const std::int64_t first = client * options.types_per_client % count;
+  return (place - first + count) % count < options.types_per_client;
 }
 
 std::vector<int> Plan::types_of(std::int64_t client) const {
+  if (sees_all()) return kept_types;
   const auto count = static_cast<std::int64_t>(kept_types.size());
-  if (options.partition != config::Partition::kHeterogeneous || one_file_a_client() ||
-      options.types_per_client >= count)
-    return kept_types;
   std::vector<int> types;
   for (std::int64_t j = 0; j < options.types_per_client; ++j)
     types.push_back(kept_types[(client * options.types_per_client + j) % count]);
@@ -36,10 +50,11 @@ std::vector<int> Plan::types_of(std::int64_t client) const {
 
 UnseenTypes unseen_types(const Plan& plan) {
   if (plan.one_file_a_client()) return {};  // a client sees all of its file
+  // Clients see the kept types in turn: together so many of the first.
+  const auto kept = static_cast<std::int64_t>(plan.kept_types.size());
+  const auto seen_places = plan.sees_all() ? kept : std::min(kept, plan.clients() * plan.options.types_per_client);
   std::vector<bool> seen(plan.type_events.size(), false);
-  const auto period = static_cast<std::int64_t>(plan.kept_types.size());  // after so many clients the types repeat
-  for (std::int64_t c = 0; c < std::min(plan.clients(), period); ++c)
-    for (const int type : plan.types_of(c)) seen[type] = true;
+  for (std::int64_t place = 0; place < seen_places; ++place) seen[plan.kept_types[place]] = true;
   UnseenTypes unseen;
   for (std::size_t type = 0; type < seen.size(); ++type) {
     if (seen[type] || plan.type_events[type] == 0) continue;

@@ -50,7 +50,7 @@ std::string group_line(const std::vector<Column>& columns, std::size_t first_wid
 }
 
 /// "0-3,7".
-std::string ranges(const std::vector<int>& types) {
+std::string ranges(const TypeList& types) {
   std::string text;
   for (std::size_t first = 0, last; first < types.size(); first = last + 1) {
     for (last = first; last + 1 < types.size() && types[last + 1] == types[last] + 1;) ++last;

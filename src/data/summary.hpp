@@ -14,7 +14,7 @@ namespace fedpp::data {
 /// Counts of one client by split (training, validation, test).
 struct ClientSummary {
   std::int64_t id = 0;
-  std::vector<int> types;
+  TypeList types;
   std::array<std::int64_t, 3> sequences{};  ///< observed in the split
   std::array<std::int64_t, 3> events{};
   std::array<std::int64_t, 3> distinct{};  ///< distinct times within the client on the pooled clock of the file (1.9)

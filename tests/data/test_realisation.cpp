@@ -230,8 +230,8 @@ TEST(Summary, CountsWhatTheClientHolds) {
 }
 
 TEST(Summary, TableNamesItsColumnsOnceAndRunsOfTypesByTheirEnds) {
-  ClientSummary a{0, {0, 1, 2, 3}, {10, 2, 2}, {100, 20, 30}, {99, 20, 30}, {}};
-  ClientSummary b{12, {74, 75, 0, 7}, {8, 1, 1}, {12345, 6, 7}, {12345, 6, 7}, {}};
+  ClientSummary a{0, std::vector{0, 1, 2, 3}, {10, 2, 2}, {100, 20, 30}, {99, 20, 30}, {}};
+  ClientSummary b{12, std::vector{74, 75, 0, 7}, {8, 1, 1}, {12345, 6, 7}, {12345, 6, 7}, {}};
   EXPECT_EQ(summary_table({a, b}),
             "        --- sequences ----  ----- events -----  train\n"
             "client  train  valid  test  train  valid  test  times  types\n"
