@@ -253,7 +253,9 @@ class Checkpoints(SameBits):
         self.assertTrue((self.folder / "pipe.json").is_fifo())
         self.write("again.json", "")
         for _ in range(2):  # their own, and a file that was made to be filled
-            for command in [["evaluate", "out", "--out", "again.json"], ["predict", "out", "--out", "again.h5", "--next-events", "--futures", "1", "--horizon", "1"]]:
+            for command in [["evaluate", "out", "--out", "again.json"],
+                            ["predict", "out", "--out", "none.h5", "--set", "evaluation.curve_clients=0"],
+                            ["predict", "out", "--out", "again.h5", "--next-events", "--futures", "1", "--horizon", "1"]]:
                 self.start(self.on_ranks(1, *command)).check_returncode()
         (self.folder / "curves.h5").unlink()
         # The tables go where the curves go.
