@@ -52,7 +52,7 @@ Gaussian Aggregator::closed_form(Divergence rule, const AcceptedUploads& uploads
   std::vector<double> spread(totals.begin() + parameters, totals.end());
   if (is_centred(rule)) {
     bool cancels = false;
-    for (std::size_t p = 0; p < parameters; ++p) cancels |= recentre(spread[p], next.mean[p] - theta.mean[p]);
+    for (std::size_t p = 0; p < parameters; ++p) cancels |= recentre(spread[p], next.mean[p] - theta.mean[p], 1e-3);
     if (cancels) {
       // The same on every rank: totals are.
       spread = uploads.total(parameters, format, kTraffic, [&](const Weighted& w, mpi::ExactSums& partial) {

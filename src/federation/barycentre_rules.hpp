@@ -33,11 +33,11 @@ inline double spread_of(config::Divergence rule, double r, double delta, double 
   return 0;
 }
 
-/// Takes a centred rule's mean of spreads from its centre to mu, `shift` away. \return whether that cancels too many
-/// digits: then the spreads are to be summed around mu
-inline bool recentre(double& spread, double shift) {
+/// Takes a centred rule's mean of spreads from its centre to mu, `shift` away. \return whether less than `least` of it is
+/// left, too few digits: then the spreads are to be summed around mu
+inline bool recentre(double& spread, double shift, double least) {
   spread -= shift * shift;
-  return spread < 1e-3 * shift * shift;
+  return spread < least * shift * shift;
 }
 
 /// sigma from the spreads' mean.

@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::size_t kBlockWords = std::size_t{1} << 22;  // 32 MiB of sums at a time
 
+constexpr double kLeastSpread = 1e-9;  // of the totals, which two words hold to a double's last digits
+
 using Posteriors = std::map<std::int64_t, model::WeightPosterior>;
 
 /// From totals around a point near the uploads; nothing where a spread is lost in them.
@@ -26,7 +28,8 @@ std::optional<model::WeightPosterior> barycentre(Divergence rule, const mpi::Exa
   for (std::size_t p = 0; p < parameters; ++p) {
     result.mean[p] = totals.value(first + p);
     double spread = totals.value(first + parameters + p);
-    const bool cancels = is_centred(rule) && recentre(spread, result.mean[p] - around.mean[p]);
+    const double shift = result.mean[p] - around.mean[p];
+    const bool cancels = is_centred(rule) && recentre(spread, shift, kLeastSpread);
     if (cancels || !(spread > 0)) return std::nullopt;
     result.sd[p] = sd_of(rule, spread);
   }
@@ -41,6 +44,14 @@ std::vector<std::size_t> by_owner(const Communities& communities, const Owner& o
     return owner(communities.clients[a]) < owner(communities.clients[b]);
   });
   return order;
+}
+
+/// Whether no other client's upload counts for the one at position u.
+bool is_alone(const Communities& communities, std::size_t u) {
+  const std::size_t k = communities.clients.size();
+  for (std::size_t v = 0; v < k; ++v)
+    if (v != u && communities.alpha[u * k + v] > 0) return false;
+  return true;
 }
 
 /// Collective. The barycentres of this rank's clients in the rules of closed form; `lost`: [clients] is set on every
@@ -84,8 +95,11 @@ Posteriors scattered(mpi::Communicator& world, const Owner& owner, const Communi
     }
     const auto totals = mpi::reduce_scatter(world, sums, shares, "reduce communities");
     for (std::size_t i = 0; i < mine.size(); ++i) {
+      const auto client = communities.clients[mine[i]];
       if (auto found = barycentre(rule, totals, i * 2 * parameters, around))
-        result[communities.clients[mine[i]]] = std::move(*found);
+        result[client] = std::move(*found);
+      else if (is_alone(communities, mine[i]))
+        result[client] = uploads.at(client).posterior;
       else
         lost[mine[i]] = 1;
     }

@@ -54,6 +54,11 @@ const nlohmann::ordered_json* find(const nlohmann::ordered_json& json, const std
   return value == keys->end() ? nullptr : &*value;
 }
 
+/// Of a value, to show. The run's folder may have any name.
+std::string shown(const nlohmann::ordered_json& value) {
+  return value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 }  // namespace
 
 std::string archive(const config::Config& config) { return config::to_json(config).dump(); }
@@ -77,12 +82,12 @@ std::vector<ConfigurationChange> changes_since(const std::string& archived, cons
       const bool same = *before == value || (*before == "auto" && *find(settled, section, key) == value);
       if (same) continue;
       const bool alters = binding && !is_moved(name, value, *before);
-      changes.push_back({name, value.dump(), before->dump(), alters, alters && is_shape(name, value, *before)});
+      changes.push_back({name, shown(value), shown(*before), alters, alters && is_shape(name, value, *before)});
     }
   for (const auto& [section, keys] : then.items())
     for (const auto& [key, value] : keys.items())
       if (!find(now, section, key))
-        changes.push_back({section + "." + key, "unknown to this version", value.dump(), true});
+        changes.push_back({section + "." + key, "unknown to this version", shown(value), true});
   return changes;
 }
 

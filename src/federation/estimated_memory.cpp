@@ -21,17 +21,20 @@ namespace fedpp::federation {
 namespace {
 
 /// What the states of this rank's clients take once all have taken part: their own after the last round, those kept of
-/// the best round, and the last ones put aside while the best are scored.
+/// the best round, and the last ones put aside while the best are scored, or a mode's while it trains. Then also what a
+/// failed update would be put back to, but for the latent functions (model::StartPutAside).
 double state_bytes(const Session& session) {
   double doubles = 0;
   for (const auto& client : session.owned()) {
-    doubles += 7.0 * client.model.embedding.encoder.parameters();  // q_phi, raw, Adam's moments
+    // q_phi, raw, Adam's moments; a core model of its own where clients send one.
+    const double vectors = session.strategy().downloads_uploads() ? 9 : 7;
+    doubles += 4 * vectors * client.model.embedding.encoder.parameters();
     for (const auto& z : client.model.inducing) {
       const auto m = static_cast<double>(z.times.size());
-      doubles += m * (m + 1);
+      doubles += 3 * m * (m + 1);
     }
   }
-  return 3 * sizeof(double) * doubles;
+  return sizeof(double) * doubles;
 }
 
 /// What the clients' graph takes while signatures are sent (ClientGraph), and what clients then have of their own.
@@ -143,7 +146,7 @@ EstimatedMemory estimated_memory(const Session& session, const evaluation::GapGr
   // On a host all lie in the same memory. A device keeps what was handed back (gpu::Reserve):
   // usually less than what is held, as lengths differ by halves.
   const double libraries = 28e6;                            // at work: files, MPI
-  const double downloaded = 4 * downloaded_bytes(session);  // as they come, one by one, and on their way to the device
+  const double downloaded = 5 * downloaded_bytes(session);  // as they come, one by one, and on their way to the device
   return {.arrays = (gpu::on_host() ? 1 : 2) * held + scratch,
           .process = resident_bytes() + (gpu::on_host() ? 1.1 * held + scratch : 0.1 * held) + state_bytes(session) +
                      graph_bytes(session) + read_back_bytes(session) + downloaded + libraries};

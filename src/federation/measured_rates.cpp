@@ -16,6 +16,8 @@ namespace fedpp::federation {
 
 namespace {
 
+constexpr std::size_t kFew = 3;
+
 template <class F>
 double seconds_of(const F& f) {
   const auto start = std::chrono::steady_clock::now();
@@ -29,7 +31,8 @@ std::vector<std::int64_t> some_clients(const Session& session) {
   const auto& owned = session.owned();
   const auto& f = session.config().federation;
   const auto participants = f.participants > 0 ? f.participants : session.clients();
-  const auto most = static_cast<std::size_t>(gpu::on_host() ? 3 : 1 + (participants - 1) / session.world().size());
+  const std::size_t most =
+      gpu::on_host() ? kFew : static_cast<std::size_t>(1 + (participants - 1) / session.world().size());
   const std::size_t count = std::min(most, owned.size());
   std::vector<std::int64_t> ids;
   for (std::size_t k = 0; k < count; ++k) ids.push_back(owned[k * owned.size() / count].data.id);
@@ -84,20 +87,23 @@ Rates measured_rates(Session& session, ValidationWindows& windows, const evaluat
     flops_of_a_sample += model::epoch_cost(session.owned(id).model, 1).flops;
   }
   if (!(flops > 0)) return {};
-  const auto for_each = [&](const auto& f) {
-    return seconds_of([&] {
-      for (const auto id : ids) f(session.owned(id));
-    });
+  const auto one_by_one = [&](const auto& f) {  // seconds an operation, of as few clients on a GPU as on a host
+    double seconds = 0, operations = 0;
+    for (std::size_t k = 0; k < std::min(ids.size(), kFew); ++k) {
+      const auto& client = session.owned(ids[k * ids.size() / std::min(ids.size(), kFew)]);
+      seconds += seconds_of([&] { f(client); });
+      operations += model::epoch_cost(client.model, 1).flops;
+    }
+    return seconds / operations;
   };
   Rates rates;
   rates.update = update_seconds(session, ids) / flops;
   rates.validate = seconds_of([&] { validation_scores(session, windows, ids, theta); }) / flops_of_a_sample;
   rates.score = seconds_of([&] { score(session, ids); }) / flops_of_a_sample;
   if (evaluation.trivial_models)
-    rates.trivial_models = for_each([&](const auto& client) { trivial_scores(session, client); }) / flops_of_a_sample;
+    rates.trivial_models = one_by_one([&](const auto& client) { trivial_scores(session, client); });
   if (gaps != nullptr)
-    rates.next_events =
-        for_each([&](const auto& client) { next_event_error_sums(session, client, theta, *gaps); }) / flops_of_a_sample;
+    rates.next_events = one_by_one([&](const auto& client) { next_event_error_sums(session, client, theta, *gaps); });
   if (evaluation.curve_clients > 0)
     rates.curve = seconds_of([&] { intensity_curve(session, session.owned(ids.front()), theta); });
   return rates;

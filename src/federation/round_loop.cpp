@@ -45,7 +45,7 @@ class Trainer {
       // 3. E local epochs of this rank's participants, one batch, from where their weights start.
       const auto mine = clients_of(participants);
       std::vector<model::StartPutAside> before;
-      for (const auto* client : mine) before.emplace_back(*client);
+      for (auto* client : mine) before.emplace_back(*client);
       const auto lambdas =
           phases_.time("start", [&] { return move_to_starts(session_, windows_, mine, state_.theta, round); });
       auto outcome = phases_.time("local update", [&] { return local_epochs(mine, round); });

@@ -41,22 +41,12 @@ void restart_from(Client& client, const WeightPosterior& weights, config::SdMap 
   state.started = true;
 }
 
-StartPutAside::StartPutAside(const Client& client) {
-  const auto& s = client.state;
-  kept_ = {.weights = s.weights,
-           .raw = s.raw,
-           .first_mean = s.first_mean,
-           .second_mean = s.second_mean,
-           .first_raw = s.first_raw,
-           .second_raw = s.second_raw,
-           .steps = s.steps,
-           .rate = s.rate,
-           .offset = s.offset,
-           .v_mean = {},
-           .v_factor = {},
-           .started = s.started,
-           .mixing = s.mixing,
-           .core = s.core};
+StartPutAside::StartPutAside(Client& client) {
+  auto& state = client.state;
+  auto v_mean = std::move(state.v_mean), v_factor = std::move(state.v_factor);  // large, and not altered
+  kept_ = state;
+  state.v_mean = std::move(v_mean);
+  state.v_factor = std::move(v_factor);
 }
 
 void StartPutAside::put_back(Client& client) && {

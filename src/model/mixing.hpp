@@ -23,7 +23,7 @@ void restart_from(Client& client, const WeightPosterior& weights, config::SdMap 
 /// What a start alters of a client's state, and strategies before their epochs: all but the latent posterior.
 class StartPutAside {
  public:
-  explicit StartPutAside(const Client& client);
+  explicit StartPutAside(Client& client);
   /// The client is as it was, if its latent posterior is.
   void put_back(Client& client) &&;
 
