@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,9 +64,9 @@ int fsync(int fd) {
   return -1;
 }
 
-/* The descriptor is closed all the same. */
+/* Of a file that was open for writing: to have read one exceeds nothing. The descriptor is closed all the same. */
 int close(int fd) {
-  const int over = exceeds("close", fd), result = NEXT(close)(fd);
+  const int over = (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY && exceeds("close", fd), result = NEXT(close)(fd);
   if (!over || result != 0) return result;
   errno = EDQUOT;
   return -1;
