@@ -67,8 +67,8 @@ void refuse_other_kinds(const std::string& path, const std::string& suffix) {
   const bool json = suffix == ".json";
   if (json ? is_evaluation(path) : suffix == ".h5" ? is_prediction(path) : is_forecast(path)) return;
   throw UserError(
-      fmt::format("{}: 'fedpp {}' did not write it, and the result would replace it: name another file with --out, or "
-                  "delete it",
+      fmt::format("{}: no result of 'fedpp {}' as this version writes it, and it would be replaced: name another file "
+                  "with --out, or delete it",
                   path, json ? "evaluate" : "predict"));
 }
 

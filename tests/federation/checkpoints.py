@@ -248,7 +248,7 @@ class Checkpoints(SameBits):
                 command = ["predict", "out", "--out", "x.h5", "--futures", "1", "--horizon", "1"]
             result = self.start(self.on_ranks(2, *command))
             self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
-            self.assertIn(f"fedpp: error: {name}: 'fedpp {command[0]}' did not write it, and the result would replace it: name another", result.stderr)
+            self.assertIn(f"fedpp: error: {name}: no result of 'fedpp {command[0]}' as this version writes it, and it would be replaced: name another", result.stderr)
         self.assertEqual({path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}, before)
         self.assertTrue((self.folder / "pipe.json").is_fifo())
         self.write("again.json", "")
