@@ -97,7 +97,7 @@ RunState continue_clients(Session& session, const CheckpointHeader& header, Kept
     const io::File file = io::File::open_read(header.path);
     state = read_theta(file, session, wanted);
     state.next_round = header.next_round;
-    state.rounds = nlohmann::json::parse(file.read_scalar<std::string>("rounds"));
+    if (session.world().is_root()) state.rounds = RoundHistory(file.read_scalar<std::string>("rounds"));
     if (file.has_attribute("prior_from")) state.prior_from = file.attribute<std::string>("prior_from");
     for (auto& client : session.owned()) {
       const io::Group group = file.group(group_name(client.data.id));

@@ -68,7 +68,7 @@ void report(Session& session, RunState& state, Progress& progress, Phases& phase
   json["config"] = config::to_json(config);
   if (const auto names = names_of(session.plan()); !names.empty()) json["names"] = names;
   json["phases"] = phases_of_all_ranks(session, phases);
-  json["rounds"] = state.rounds;
+  json["rounds"] = state.rounds.entries();
   json["best_round"] = state.stopping.best_round + 1;
   if (!state.prior_from.empty()) json["prior_from"] = state.prior_from;
   json["theta"] = {{"mean", state.theta.common.mean}, {"sd", state.theta.common.sd}};

@@ -72,29 +72,28 @@ void RoundRecorder::record(const RoundOutcome& outcome) {
   const auto bytes = static_cast<std::int64_t>(world.ledger().end_round());
   const double seconds = world.max(seconds_since_last_round(), "metrics");
   const double imbalance = imbalance_of_local_updates();
-  state_.rounds.push_back(
-      {{"round", outcome.round + 1},
-       {"elbo", elbo},
-       {"elbo_gain", elbo_gain},
-       {"validation", outcome.validation},
-       {"participants", outcome.participants},
-       {"learning_rate", config.training.learning_rate *
-                             learning_rate_factor(config.training.schedule, outcome.round, config.federation.rounds)},
-       {"jitter", jitter},
-       {"left_out", left_out},
-       {"bytes_rank_0", bytes},
-       {"seconds", seconds},
-       {"imbalance", imbalance}});
-  auto& entry = state_.rounds.back();
+  nlohmann::json entry{
+      {"round", outcome.round + 1},
+      {"elbo", elbo},
+      {"elbo_gain", elbo_gain},
+      {"validation", outcome.validation},
+      {"participants", outcome.participants},
+      {"learning_rate", config.training.learning_rate *
+                            learning_rate_factor(config.training.schedule, outcome.round, config.federation.rounds)},
+      {"jitter", jitter},
+      {"left_out", left_out},
+      {"bytes_rank_0", bytes},
+      {"seconds", seconds},
+      {"imbalance", imbalance}};
   if (config.training.alignment > 0) entry["alignment"] = session_.exact_total(alignments, "metrics");
   if (!all_lambdas.empty()) entry["lambda"] = all_lambdas;
   if (outcome.communities) {
     entry["communities"] = community_of_each(*outcome.communities, session_.clients());
     entry["structural_entropy"] = outcome.communities->entropy;
   }
+  if (world.is_root()) state_.rounds.append(entry);
   nlohmann::ordered_json line{{"event", "round"}};
-  for (const char* key : {"round", "elbo_gain", "validation", "seconds", "imbalance"})
-    line[key] = state_.rounds.back()[key];
+  for (const char* key : {"round", "elbo_gain", "validation", "seconds", "imbalance"}) line[key] = entry[key];
   line["left_out"] = left_out.size();
   line["best_round"] = state_.stopping.best_round + 1;
   line["best_validation"] = state_.stopping.best_score;

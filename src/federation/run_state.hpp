@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "evaluation/score.hpp"
 #include "federation/communities.hpp"
+#include "federation/round_history.hpp"
 #include "federation/schedule.hpp"
 #include "model/client.hpp"
 #include "model/priors.hpp"
@@ -28,7 +28,7 @@ struct RunState {
   KeptUploads uploads;                                      ///< of this rank's clients, where they are needed later
   std::map<std::int64_t, Gain> gains;                       ///< this rank's clients that took part
   std::map<std::int64_t, evaluation::Score> validation;     ///< this rank's clients' latest validation scores
-  nlohmann::json rounds = nlohmann::json::array();          ///< history, as in result.json
+  RoundHistory rounds;                                      ///< on rank 0
   double bandwidth = 1;                                     ///< d of mmd, of the last aggregation
   std::string prior_from;  ///< checkpoint whose theta is the fixed prior of an adapted run; "": the initial prior
 };

@@ -148,8 +148,9 @@ bool nothing_accepted(const RunState& state, mpi::Communicator& world) {
   const auto none = [](const nlohmann::json& round) {
     return round.at("left_out").size() >= round.at("participants").size();
   };
-  const bool all = !state.rounds.empty() && std::all_of(state.rounds.begin(), state.rounds.end(), none);
-  return world.max(world.is_root() && all ? 1 : 0, "metrics") > 0;
+  const auto rounds = state.rounds.entries();
+  const bool all = !rounds.empty() && std::all_of(rounds.begin(), rounds.end(), none);
+  return world.max(all ? 1 : 0, "metrics") > 0;
 }
 
 }  // namespace

@@ -1,0 +1,26 @@
+// What the rounds of a run left for people, an entry for each (docs/results.md): the `rounds` of result.json.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace fedpp::federation {
+
+/// Grows with rounds and participants, and goes into every checkpoint: rank 0 alone keeps it (empty elsewhere), as the
+/// text that a checkpoint holds, so that none is paid for with what all rounds before wrote.
+class RoundHistory {
+ public:
+  RoundHistory() = default;
+  /// Of a checkpoint. \throws nlohmann::json::exception where this is no array
+  explicit RoundHistory(std::string text);
+
+  void append(const nlohmann::json& round);
+  /// A JSON array.
+  const std::string& text() const { return text_; }
+  nlohmann::json entries() const { return nlohmann::json::parse(text_); }
+
+ private:
+  std::string text_ = "[]";
+};
+
+}  // namespace fedpp::federation

@@ -1,0 +1,34 @@
+// The history of a run's rounds is a JSON array of what was appended, before a checkpoint and after it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "federation/round_history.hpp"
+
+using fedpp::federation::RoundHistory;
+using nlohmann::json;
+
+TEST(RoundHistory, IsEmptyAtFirst) { EXPECT_EQ(RoundHistory().entries(), json::array()); }
+
+TEST(RoundHistory, HoldsEveryRoundInOrder) {
+  const json first{{"round", 1}, {"validation", std::nan("")}}, second{{"round", 2}, {"left_out", {"a, \"b\""}}};
+  RoundHistory rounds;
+  rounds.append(first);
+  EXPECT_EQ(rounds.entries(), json::array({{{"round", 1}, {"validation", nullptr}}}));
+  rounds.append(second);
+  EXPECT_EQ(rounds.entries()[1], second);
+  EXPECT_EQ(rounds.text(), rounds.entries().dump());
+}
+
+TEST(RoundHistory, GoesOnFromACheckpoint) {
+  RoundHistory before;
+  before.append({{"round", 1}});
+  RoundHistory after(before.text());
+  after.append({{"round", 2}});
+  EXPECT_EQ(after.entries(), json::parse(R"([{"round": 1}, {"round": 2}])"));
+}
+
+TEST(RoundHistory, IsAnArray) {
+  EXPECT_THROW(RoundHistory("{}"), json::exception);
+  EXPECT_THROW(RoundHistory("[1"), json::exception);
+}
