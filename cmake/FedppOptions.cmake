@@ -5,7 +5,7 @@ option(FEDPP_REQUIRE_CUDA "Refuse a Kokkos without CUDA (preset cuda)" OFF)
 option(FEDPP_WERROR "Treat warnings as errors" OFF)
 option(FEDPP_EMULATED_DEVICE "Kernels run on a device that the host plays instead of Kokkos, for tests (tests/emulated_device)" OFF)
 option(FEDPP_BUILD_FUZZERS "Fuzz targets as libFuzzer programs (Clang, preset fuzz)" OFF)
-set(FEDPP_ARCH "native" CACHE STRING "Processor to compile for, as -march takes it: native (this machine's), x86-64-v3, ...; empty: the compiler's default")
+set(FEDPP_ARCH "native" CACHE STRING "Processor to compile for: native (this machine's); as -march takes it on x86-64 (x86-64-v3), as -mcpu elsewhere (neoverse-v1); empty: the compiler's default")
 set(FEDPP_SANITIZE "" CACHE STRING "Sanitizers, comma separated: 'address,undefined' or 'thread'")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
@@ -34,13 +34,18 @@ if(FEDPP_WERROR)
 endif()
 if(FEDPP_ARCH)
   include(CheckCXXCompilerFlag)
-  string(MAKE_C_IDENTIFIER "${FEDPP_ARCH}" _arch)
-  check_cxx_compiler_flag("-march=${FEDPP_ARCH}" FEDPP_KNOWS_${_arch})
-  if(NOT FEDPP_KNOWS_${_arch})
-    message(FATAL_ERROR "FEDPP_ARCH='${FEDPP_ARCH}' is no processor that ${CMAKE_CXX_COMPILER} compiles for: take what its -march takes, "
-                        "on x86-64 x86-64-v3 (AVX2) or x86-64-v4 (AVX-512), 'native' for this machine's, or leave it empty.")
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+    set(_option -march)
+  else()
+    set(_option -mcpu)  # on Arm and POWER this one names processors, and -march tunes for none
   endif()
-  target_compile_options(fedpp_flags INTERFACE -march=${FEDPP_ARCH})
+  string(MAKE_C_IDENTIFIER "${FEDPP_ARCH}" _arch)
+  check_cxx_compiler_flag("${_option}=${FEDPP_ARCH}" FEDPP_KNOWS_${_arch})
+  if(NOT FEDPP_KNOWS_${_arch})
+    message(FATAL_ERROR "FEDPP_ARCH='${FEDPP_ARCH}' is no processor that ${CMAKE_CXX_COMPILER} compiles for: take what its ${_option} takes, "
+                        "x86-64-v3 (AVX2) or neoverse-v1 for example, 'native' for this machine's, or leave it empty.")
+  endif()
+  target_compile_options(fedpp_flags INTERFACE ${_option}=${FEDPP_ARCH})
 endif()
 # No fast-math: the same bits for every number of ranks rest on it (spec 2.2). errno is never read and no floating-point
 # exception traps; without them the compiler may vectorise loops over the mathematical functions (exp four times faster

@@ -12,12 +12,15 @@ namespace {
 
 using Stride = std::ptrdiff_t;
 
-// A block of C stays in registers while A and B pass by: of the vector registers (16; 32 with AVX-512) two a column.
+// A block of C stays in registers while A and B pass by: of the vector registers (16; 32 with AVX-512 and on 64-bit Arm)
+// two a column.
 // Where only a half of C is asked for, narrower strips leave out more of the other one.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64, kColumns = 12, kColumnsOfHalf = 8;
 #elif defined(__AVX__)
 constexpr int kVectorBytes = 32, kColumns = 6, kColumnsOfHalf = 6;
+#elif defined(__aarch64__)
+constexpr int kVectorBytes = 16, kColumns = 12, kColumnsOfHalf = 8;
 #else
 constexpr int kVectorBytes = 16, kColumns = 6, kColumnsOfHalf = 6;
 #endif

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "io/atomic_file.hpp"
-#include "io/whole_number.hpp"
+#include "io/number.hpp"
 
 namespace fedpp::io {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "io/hdf5_detail.hpp"
-#include "io/whole_number.hpp"
+#include "io/number.hpp"
 
 namespace fedpp::io {
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "io/number.hpp"
 #include "io/open_file.hpp"
-#include "io/whole_number.hpp"
 
 namespace fedpp::io {
 

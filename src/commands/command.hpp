@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -14,7 +13,7 @@
 
 #include "commands/action.hpp"
 #include "federation/kept_state.hpp"
-#include "io/whole_number.hpp"
+#include "io/number.hpp"
 
 namespace fedpp::commands {
 
@@ -26,11 +25,9 @@ void add_state_option(CLI::App& command, federation::KeptState& state, const std
 
 /// Transforms a whole number into the decimal one that people read in it: CLI11 takes 010 for 8.
 inline const auto as_decimal = [](const std::string& text) {
-  std::int64_t value = 0;
-  const char* end = text.data() + text.size();
-  if (const auto [read, error] = std::from_chars(text.data(), end, value); error != std::errc() || read != end)
-    throw CLI::ValidationError(fmt::format("{}: must be a whole number that 64 bits hold", text));
-  return std::to_string(value);
+  const auto value = io::number<std::int64_t>(text);
+  if (!value) throw CLI::ValidationError(fmt::format("{}: must be a whole number that 64 bits hold", text));
+  return std::to_string(*value);
 };
 
 /// The same for a seed: what has a sign or is beyond what the number holds would be another seed.

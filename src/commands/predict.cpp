@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -16,6 +15,7 @@
 #include "commands/parallel.hpp"
 #include "config/date.hpp"
 #include "federation/run.hpp"
+#include "io/number.hpp"
 
 namespace fedpp::commands {
 namespace {
@@ -38,10 +38,8 @@ constexpr const char* kPredictExamples =
 
 /// A number as --until has it; nothing where it is none.
 std::optional<double> number_of(std::string_view text) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [read, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && read == end && std::isfinite(value) ? std::optional(value) : std::nullopt;
+  const auto value = io::number<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 /// The time of the file that --until names.
@@ -80,11 +78,7 @@ void check_futures(const federation::ForecastRequest& forecast, const std::optio
 
 /// The clients that "0", "8-11" or "all" names, of `count`.
 std::vector<std::int64_t> clients_of(const std::string& text, std::int64_t count) {
-  const auto number = [](std::string_view digits) {
-    std::int64_t value = -1;
-    const char* end = digits.data() + digits.size();
-    return std::from_chars(digits.data(), end, value).ptr == end ? value : -1;
-  };
+  const auto number = [](std::string_view digits) { return io::whole_number(digits).value_or(-1); };
   const std::size_t dash = text.find('-');
   std::int64_t first = number(std::string_view(text).substr(0, dash));
   std::int64_t last = dash == std::string::npos ? first : number(std::string_view(text).substr(dash + 1));

@@ -14,8 +14,8 @@
 #include "data/words.hpp"
 #include "io/csv_table.hpp"
 #include "io/event_checks.hpp"
+#include "io/number.hpp"
 #include "io/suffix.hpp"
-#include "io/whole_number.hpp"
 
 namespace fedpp::data {
 namespace {

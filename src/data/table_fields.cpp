@@ -3,23 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "config/date.hpp"
 #include "data/unix_time.hpp"
+#include "io/number.hpp"
 #include "io/utf8.hpp"
-#include "io/whole_number.hpp"
 
 namespace fedpp::data {
 namespace {
 
 std::optional<double> number_of(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
-  double value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return io::number<double>(text);
 }
 
 }  // namespace

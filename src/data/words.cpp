@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-#include "io/whole_number.hpp"
+#include "io/number.hpp"
 
 namespace fedpp::data {
 

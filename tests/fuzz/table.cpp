@@ -33,8 +33,10 @@ void check(const data::EventTable& table) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static fuzz::ScratchFile file(".csv");
+  data::TimeAxis hours;
+  hours.unit = "hour";
   try {
-    check(data::read_event_table({file.put(data, size)}, {}, {"hour", std::nullopt}));
+    check(data::read_event_table({file.put(data, size)}, {}, hours));
   } catch (const UserError& error) {
     fuzz::promise(*error.what() != '\0', "an error has a text");
   }
