@@ -10,7 +10,7 @@
 #include "config/error.hpp"
 #include "federation/checkpoint_groups.hpp"
 #include "federation/configuration_changes.hpp"
-#include "model/local_update.hpp"
+#include "model/fit_latent.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {

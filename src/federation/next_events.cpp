@@ -5,7 +5,6 @@
 
 #include "federation/scoring.hpp"
 #include "federation/stop_signal.hpp"
-#include "gpu/fields.hpp"
 #include "gpu/runtime.hpp"
 #include "mpi/turns.hpp"
 
@@ -65,19 +64,8 @@ evaluation::GapGrid next_event_grid(Session& session) {
 
 namespace {
 
-/// Doubles of the work space that a batch of starts has.
-double batch_doubles(const config::Config& config) {
-  return gpu::workspace_mb(config.backend.workspace_mb) * 1e6 / sizeof(double);
-}
-
-/// Work space of a start in doubles. \param path times of a history of its own, if any
-double start_doubles(const model::Client& client, int samples, std::size_t nodes, int draws, std::vector<int> path) {
-  const gpu::ClientExtent sizes{samples, client.embedding.encoder};
-  const int inducing = static_cast<int>(client.inducing.front().times.size());
-  const gpu::RealisationExtent extent{0, inducing, static_cast<int>(nodes), std::move(path)}, none{0, inducing, 0, {}};
-  return static_cast<double>(nodes) * draws +
-         static_cast<double>(gpu::field_doubles(sizes, extent, false) - gpu::field_doubles(sizes, none, false));
-}
+/// Bytes of the work space that a batch of starts has.
+double batch_bytes(const config::Config& config) { return 1e6 * gpu::workspace_mb(config.backend.workspace_mb); }
 
 }  // namespace
 
@@ -86,7 +74,7 @@ NextEventReader::NextEventReader(const Session& session, const OwnedClient& clie
     : grid_(grid),
       pooled_(session.rules().pooled),
       history_(session.rules().history),
-      budget_(batch_doubles(session.config())),
+      budget_(batch_bytes(session.config())),
       samples_(static_cast<int>(session.config().evaluation.samples)),
       scored_(scoring_client(session, client, data::kTest)),
       streams_(streams_of(session, client)),
@@ -110,9 +98,7 @@ std::vector<evaluation::NextEvent> NextEventReader::after(const std::vector<GapS
     double used = 0;
     for (last = first; last < starts.size(); ++last) {
       const auto& start = starts[last];
-      std::vector<int> path;
-      if (start.path != nullptr) path = {static_cast<int>(start.path->times.size())};
-      used += start_doubles(scored_, samples_, grid_.nodes.size(), draws.count, std::move(path));
+      used += model::drawn_bytes(scored_, samples_, grid_.nodes.size(), draws.count, start.path);
       if (last > first && used > budget_) break;
       const std::size_t i = realisation(start.sequence);
       auto& r = asked[i];
@@ -177,10 +163,9 @@ double next_event_bytes(const Session& session, const OwnedClient& client, const
   const model::ClientPoints training{&client.model, &client.model.training}, history{&client.model, &streams};
   std::size_t starts = 0;
   for (const auto split : kHeldOut) starts = std::max(starts, evaluation::gap_steps(client.data, split).size());
-  const auto all = static_cast<double>(starts) * start_doubles(client.model, samples, grid.nodes.size(), draws, {});
+  const auto all = static_cast<double>(starts) * model::drawn_bytes(client.model, samples, grid.nodes.size(), draws);
   return model::array_bytes({&training, 1}, {.samples = samples}) +
-         model::array_bytes({&history, 1}, {.samples = samples}) +
-         sizeof(double) * std::min(all, batch_doubles(session.config()));
+         model::array_bytes({&history, 1}, {.samples = samples}) + std::min(all, batch_bytes(session.config()));
 }
 
 evaluation::GapTable next_event_errors(Session& session, const model::Priors& theta, const std::string& ours,

@@ -53,7 +53,7 @@ class NextEventReader {
 
   const evaluation::GapGrid& grid_;
   bool pooled_, history_;
-  double budget_;  ///< doubles a batch
+  double budget_;  ///< bytes a batch
   int samples_;
   model::Client scored_;
   std::vector<data::Realisation> streams_;  ///< the client's own, without points

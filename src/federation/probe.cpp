@@ -14,11 +14,12 @@
 #include "federation/probe_structural_entropy.hpp"
 #include "federation/result_file.hpp"
 #include "federation/run.hpp"
-#include "gpu/expectation.hpp"
 #include "gpu/runtime.hpp"
 #include "io/guarded_read.hpp"
 #include "io/hdf5.hpp"
 #include "io/partial_file.hpp"
+#include "model/client_step.hpp"
+#include "model/expected_intensities.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {
@@ -74,16 +75,9 @@ Answer predict(const ProbeInput& in) {
   if (!(rate > 0)) in.reject("m", fmt::format("is {}: it must be positive", rate));
   for (const double v : variance)
     if (v < 0) in.reject("var", fmt::format("holds {}: variances are not negative", v));
-  const gpu::Exec exec;
-  const gpu::Array<double> log_intensity("log_intensity", mean.size()), intensity("intensity", mean.size());
-  gpu::expected_intensity(exec, gpu::to_device<double>("mean", mean), gpu::to_device<double>("variance", variance),
-                          gpu::to_device<double>("rate", std::vector<double>(mean.size(), rate)), log_intensity,
-                          intensity);
-  exec.fence();
-  Answer answer{{"expected_log_intensity", {}}, {"expected_intensity", {}}};
-  gpu::to_host(log_intensity, answer[0].second);
-  gpu::to_host(intensity, answer[1].second);
-  return answer;
+  auto expected = model::expected_intensities(mean, variance, rate);
+  return {{"expected_log_intensity", std::move(expected.log_intensity)},
+          {"expected_intensity", std::move(expected.intensity)}};
 }
 
 }  // namespace
@@ -132,7 +126,7 @@ int answer(const std::string& case_file, const std::string& result_file, const m
   };
 
   // 1. Read and check every case; those of one kind wait for each other and are evaluated as one batch.
-  std::map<std::string, ClientStepCase> steps;
+  std::map<std::string, model::ClientStepCase> steps;
   for (const std::string& name : cases.children()) {
     attempt(name, [&] {
       if (!cases.is_group(name)) throw MalformedCase("is a dataset, not a group: every case is a group at the root");
@@ -156,16 +150,16 @@ int answer(const std::string& case_file, const std::string& result_file, const m
     });
   }
   // 2. The client steps, all sizes in one batch. A case that cannot be factorised leaves the batch and is named.
-  std::vector<const ClientStepCase*> batch;
+  std::vector<const model::ClientStepCase*> batch;
   std::vector<std::string> names;
   for (const auto& [name, step] : steps) {
     batch.push_back(&step);
     names.push_back(name);
   }
-  const auto answers = evaluate_client_steps(batch);
+  const auto answers = model::client_steps(batch);
   for (std::size_t k = 0; k < names.size(); ++k)
     attempt(names[k], [&] {
-      if (!answers[k].failure.empty()) throw MalformedCase(answers[k].failure);
+      expect_factors(answers[k]);
       io::Group out = results.create_group(names[k]);
       write_client_step(answers[k], out);
     });

@@ -13,7 +13,8 @@
 #include "federation/server.hpp"
 #include "federation/stop_signal.hpp"
 #include "federation/uploads.hpp"
-#include "model/local_update.hpp"
+#include "model/kept_block.hpp"
+#include "model/local_options.hpp"
 #include "model/mixing.hpp"
 
 namespace fedpp::federation {

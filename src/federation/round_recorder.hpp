@@ -14,7 +14,7 @@
 #include "federation/progress.hpp"
 #include "federation/run_state.hpp"
 #include "federation/session.hpp"
-#include "model/local_update.hpp"
+#include "model/local_report.hpp"
 #include "mpi/communicator.hpp"
 
 namespace fedpp::federation {

@@ -10,7 +10,7 @@
 #include "federation/machine.hpp"
 #include "model/client_batch.hpp"
 #include "model/device_room.hpp"
-#include "model/local_update.hpp"
+#include "model/local_options.hpp"
 #include "mpi/exact_reduce.hpp"
 #include "mpi/turns.hpp"
 

@@ -4,19 +4,15 @@
 #include <cassert>
 #include <cmath>
 
-#include "gpu/team.hpp"
+#include "gpu/host_dot.hpp"
 
 namespace fedpp::federation {
 
 namespace {
 
-double dot(const double* a, const double* b, std::size_t n) {
-  return gpu::lane_sum(gpu::Index{0}, static_cast<gpu::Index>(n), FEDPP_KERNEL(gpu::Index i) { return a[i] * b[i]; });
-}
-
 /// To length 1; zeros stay.
 void normalise(double* x, std::size_t n) {
-  const double length = std::sqrt(dot(x, x, n));
+  const double length = std::sqrt(gpu::host_dot(x, x, n));
   for (std::size_t i = 0; i < n && length > 0; ++i) x[i] /= length;
 }
 
@@ -31,7 +27,7 @@ std::vector<double> centred_gram(std::span<const double> h, std::size_t dimensio
   std::vector<double> gram(n * n);
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j)
-      gram[i * n + j] = dot(centred.data() + i * dimension, centred.data() + j * dimension, dimension);
+      gram[i * n + j] = gpu::host_dot(centred.data() + i * dimension, centred.data() + j * dimension, dimension);
   return gram;
 }
 
@@ -81,7 +77,8 @@ std::vector<double> similarities(const std::vector<const std::vector<double>*>& 
   std::vector<double> all(n * n);
   for (std::size_t u = 0; u < n; ++u)
     for (std::size_t v = u; v < n; ++v)
-      all[u * n + v] = all[v * n + u] = dot(signatures[u]->data(), signatures[v]->data(), signatures[u]->size());
+      all[u * n + v] = all[v * n + u] =
+          gpu::host_dot(signatures[u]->data(), signatures[v]->data(), signatures[u]->size());
   return all;
 }
 

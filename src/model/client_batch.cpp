@@ -114,6 +114,12 @@ struct HostBatch {
 
 }  // namespace
 
+std::vector<ClientPoints> training_points(std::span<const Client* const> clients) {
+  std::vector<ClientPoints> points;
+  for (const Client* client : clients) points.push_back({client, &client->training});
+  return points;
+}
+
 std::vector<gpu::RealisationExtent> extents_of(const ClientPoints& points, int client) {
   std::vector<gpu::RealisationExtent> extents;
   for (std::size_t i = 0; i < points.realisations->size(); ++i)

@@ -22,6 +22,9 @@ struct ClientPoints {
 /// For kernels on points of prediction: a realisation without any is in no mini-batch, and not even factorised.
 inline constexpr bool kBatchOnly = true;
 
+/// The clients' training points.
+std::vector<ClientPoints> training_points(std::span<const Client* const> clients);
+
 /// Extents of a client's realisations in a batch where it is number `client`.
 std::vector<gpu::RealisationExtent> extents_of(const ClientPoints& points, int client = 0);
 

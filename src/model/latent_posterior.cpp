@@ -69,12 +69,8 @@ LatentPosterior::LatentPosterior(std::vector<const Client*> clients, const Prior
   auto& fitted = *fitted_;
   fitted.options = options;
   fitted.clients = std::move(clients);
-  std::vector<ClientPoints> training;
-  for (const Client* client : fitted.clients) {
-    training.push_back({client, &client->training});
-    fitted.weights.push_back(weights_of(*client, priors));
-  }
-  const auto& trained = fitted.trained.emplace(training, fitted.weights,
+  for (const Client* client : fitted.clients) fitted.weights.push_back(weights_of(*client, priors));
+  const auto& trained = fitted.trained.emplace(training_points(fitted.clients), fitted.weights,
                                                BatchOptions{.samples = options.samples, .jitter = options.jitter});
   const auto& f = trained.fields();
   read_training_points(fitted.exec, trained, options.seed);

@@ -2,6 +2,7 @@
 // then the function's moments, or joint draws of the intensity, at any points.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -52,6 +53,12 @@ struct DrawsWanted {
   int count = 1;                                 ///< at each point, consecutive numbers
   std::vector<std::vector<std::int64_t>> first;  ///< [realisation][point] the first of them
 };
+
+/// Bytes of the arrays that LatentPosterior::drawn() takes for so many points more in one of the client's realisations,
+/// with so many draws at each. \param history that these points bring along, a stream of their own; nullptr: they see
+/// those that are there
+double drawn_bytes(const Client& client, int samples, std::size_t points, int draws,
+                   const data::Stream* history = nullptr);
 
 /// The latent posteriors of some clients, brought up to date on their training points and then read at any number of
 /// sets of points. Clients that never took part predict with the prior's weights.

@@ -8,16 +8,6 @@
 
 namespace fedpp::model {
 
-namespace {
-
-std::vector<ClientPoints> training_points(const std::vector<const Client*>& clients) {
-  std::vector<ClientPoints> points;
-  for (const Client* client : clients) points.push_back({client, &client->training});
-  return points;
-}
-
-}  // namespace
-
 LossGradient::LossGradient(const std::vector<const Client*>& clients, const LocalOptions& options)
     : clients_(clients),
       batch_(training_points(clients), own_weights(training_points(clients)),

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/client_batch.hpp"
-#include "model/local_update.hpp"
+#include "model/local_options.hpp"
 
 namespace fedpp::model {
 

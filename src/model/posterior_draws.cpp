@@ -8,6 +8,7 @@
 #include <span>
 
 #include "gpu/drawn_intensity.hpp"
+#include "gpu/fields.hpp"
 #include "model/draw_keys.hpp"
 #include "model/fitted_posterior.hpp"
 
@@ -108,6 +109,16 @@ gpu::Draws on_device(const Table& table, const LevelUncertainty& level, int coun
 }
 
 }  // namespace
+
+double drawn_bytes(const Client& client, int samples, std::size_t points, int draws, const data::Stream* history) {
+  const gpu::ClientExtent sizes{samples, client.embedding.encoder};
+  const gpu::RealisationExtent none{0, static_cast<int>(client.inducing.front().times.size()), 0, {}};
+  gpu::RealisationExtent extent = none;
+  extent.columns = static_cast<int>(points);
+  if (history != nullptr) extent.streams = {static_cast<int>(history->times.size())};
+  const auto fields = gpu::field_doubles(sizes, extent, false) - gpu::field_doubles(sizes, none, false);
+  return sizeof(double) * (static_cast<double>(points) * draws + static_cast<double>(fields));
+}
 
 std::vector<std::vector<double>> LatentPosterior::drawn(const std::vector<data::Realisation>& points,
                                                         const DrawsWanted& wanted) const {

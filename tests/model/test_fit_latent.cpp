@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "model/clients.hpp"
+#include "model/fit_latent.hpp"
 
 namespace {
 

@@ -37,17 +37,15 @@ class FedAla final : public Strategy {
   std::vector<model::LocalReport> epochs(const std::vector<model::Client*>& participants,
                                          const LocalWork& work) const override {
     std::vector<model::Client*> started;
-    std::vector<model::ClientPoints> points;
     for (auto* client : participants)
-      if (client->state.started) {
+      if (client->state.started)
         started.push_back(client);
-        points.push_back({client, &client->training});
-      } else {
+      else
         client->state.mixing.clear();
-      }
     const model::BatchOptions of_loss{.samples = static_cast<int>(work.options.training.samples),
                                       .with_gradient = true};
-    for (const auto& [first, last] : model::blocks_of(points, of_loss, work.options.workspace_mb))
+    for (const auto& [first, last] :
+         model::blocks_of(model::training_points(started), of_loss, work.options.workspace_mb))
       learn({started.begin() + first, started.begin() + last}, work);
     for (auto* client : participants) {
       const auto& received = work.received.of(client->id);
