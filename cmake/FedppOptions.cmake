@@ -36,14 +36,16 @@ if(FEDPP_ARCH)
   include(CheckCXXCompilerFlag)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     set(_option -march)
+    set(_example "x86-64-v3 (AVX2) or x86-64-v4 (AVX-512)")
   else()
-    set(_option -mcpu)  # on Arm and POWER this one names processors, and -march tunes for none
+    set(_option -mcpu)  # on Arm and POWER this one names processors; -march names architectures and tunes for none
+    set(_example "neoverse-n1 on Arm")
   endif()
   string(MAKE_C_IDENTIFIER "${FEDPP_ARCH}" _arch)
   check_cxx_compiler_flag("${_option}=${FEDPP_ARCH}" FEDPP_KNOWS_${_arch})
   if(NOT FEDPP_KNOWS_${_arch})
     message(FATAL_ERROR "FEDPP_ARCH='${FEDPP_ARCH}' is no processor that ${CMAKE_CXX_COMPILER} compiles for: take what its ${_option} takes, "
-                        "x86-64-v3 (AVX2) or neoverse-v1 for example, 'native' for this machine's, or leave it empty.")
+                        "${_example}, 'native' for this machine's, or leave it empty.")
   endif()
   target_compile_options(fedpp_flags INTERFACE ${_option}=${FEDPP_ARCH})
 endif()

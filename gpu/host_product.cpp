@@ -12,9 +12,9 @@ namespace {
 
 using Stride = std::ptrdiff_t;
 
-// A block of C stays in registers while A and B pass by: of the vector registers (16; 32 with AVX-512 and on 64-bit Arm)
-// two a column.
-// Where only a half of C is asked for, narrower strips leave out more of the other one.
+// A block of C stays in registers while A and B pass by: of the vector registers (16; 32 with AVX-512 and on 64-bit Arm,
+// of which NEON's are taken) two a column. Where only a half of C is asked for, narrower strips leave out more of the
+// other one. (The shape for Arm is AVX-512's, not measured.)
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64, kColumns = 12, kColumnsOfHalf = 8;
 #elif defined(__AVX__)

@@ -1,10 +1,11 @@
-// Numbers in names, headers and options.
+// Numbers in names, headers, options and tables.
 #pragma once
 
 #include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 namespace fedpp::io {
 

@@ -1,6 +1,7 @@
 // A build for newer processors than the one that it runs on says so, before the first instruction that this one lacks
 // ends it without a word. Ahead of all other code of the program but for constructors of shared libraries, and compiled
-// for the oldest processor.
+// for the oldest processor. On x86-64, and on 64-bit Arm where GCC compiles (Clang takes no older processor for single
+// functions there).
 #include <unistd.h>
 
 #include <cstring>
@@ -80,7 +81,7 @@ FEDPP_ANY_PROCESSOR const char* lacking() {
 #if defined(__GFNI__)
   FEDPP_REQUIRE("gfni");
 #endif
-#else
+#elif defined(__aarch64__)
 #define FEDPP_REQUIRE(word, bit, feature) \
   if (!(::getauxval(word) & (bit))) return feature
 #if defined(__ARM_FEATURE_ATOMICS)
@@ -95,6 +96,9 @@ FEDPP_ANY_PROCESSOR const char* lacking() {
 #if defined(__ARM_FEATURE_DOTPROD)
   FEDPP_REQUIRE(AT_HWCAP, HWCAP_ASIMDDP, "dotprod");
 #endif
+#if defined(__ARM_FEATURE_COMPLEX)
+  FEDPP_REQUIRE(AT_HWCAP, HWCAP_FCMA, "fcma");
+#endif
 #if defined(__ARM_FEATURE_SVE)
   FEDPP_REQUIRE(AT_HWCAP, HWCAP_SVE, "sve");
 #endif
@@ -102,6 +106,7 @@ FEDPP_ANY_PROCESSOR const char* lacking() {
   FEDPP_REQUIRE(AT_HWCAP2, HWCAP2_SVE2, "sve2");
 #endif
 #endif
+#undef FEDPP_REQUIRE
   return nullptr;
 }
 

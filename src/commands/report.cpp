@@ -30,6 +30,21 @@ constexpr const char* kReportExamples =
     "/usr/bin/python3\n"
     "is taken, whichever has them.";
 
+/// A run's folder may be from others, and Python and Matplotlib look into the current folder first: modules and a
+/// matplotlibrc that lie there are passed over. What is missing the module names.
+constexpr const char* kProgram =
+    "import sys\n"
+    "sys.path = [folder for folder in sys.path if folder]\n"
+    "import os, runpy\n"
+    "here = os.getcwd()\n"
+    "os.chdir('/')\n"
+    "try:\n"
+    "    import h5py, matplotlib\n"
+    "except ImportError:\n"
+    "    pass\n"
+    "os.chdir(here)\n"
+    "runpy.run_module('fedpp.report', run_name='__main__', alter_sys=True)\n";
+
 /// The folder that holds the module: beside an installed executable, or in the source tree that built it.
 std::string module_folder() {
   std::error_code failed;
@@ -45,7 +60,8 @@ std::string module_folder() {
 std::string python_with_figures() {
   if (const char* named = std::getenv("FEDPP_PYTHON")) return named;
   for (const char* python : {"python3", "/usr/bin/python3"})
-    if (std::system(fmt::format("{} -c 'import h5py, matplotlib' 2>/dev/null", python).c_str()) == 0) return python;
+    if (std::system(fmt::format("cd / && {} -c 'import h5py, matplotlib' 2>/dev/null", python).c_str()) == 0)
+      return python;
   throw UserError(
       "no Python 3 with NumPy, h5py and Matplotlib: on Debian and Ubuntu apt-get install python3-matplotlib "
       "python3-h5py, elsewhere name one that has them in FEDPP_PYTHON");
@@ -55,7 +71,7 @@ int report(const ReportOptions& options) {
   const auto folder = module_folder();
   const char* before = std::getenv("PYTHONPATH");
   ::setenv("PYTHONPATH", (before && *before ? folder + ":" + before : folder).c_str(), 1);
-  std::vector<std::string> words{python_with_figures(), "-m", "fedpp.report", options.directory};
+  std::vector<std::string> words{python_with_figures(), "-c", kProgram, options.directory};
   if (!options.file.empty()) words.insert(words.end(), {"--out", options.file});
   std::vector<char*> arguments;
   for (auto& word : words) arguments.push_back(word.data());

@@ -6,18 +6,20 @@
 
 namespace fedpp::federation {
 
-std::string reason_to_reject(const Upload& upload) {
-  if (!std::isfinite(upload.weight) || upload.weight < 0) {
-    return fmt::format("its weight is {}; weights are finite and not negative", upload.weight);
-  }
-  for (std::size_t i = 0; i < upload.mean.size(); ++i) {
-    if (!std::isfinite(upload.mean[i])) return fmt::format("mean[{}] = {} is not finite", i, upload.mean[i]);
-  }
-  for (std::size_t i = 0; i < upload.sd.size(); ++i) {
-    if (!std::isfinite(upload.sd[i])) return fmt::format("sd[{}] = {} is not finite", i, upload.sd[i]);
-    if (upload.sd[i] <= 0) return fmt::format("sd[{}] = {} is not positive", i, upload.sd[i]);
+std::string fault_of(std::span<const double> mean, std::span<const double> sd) {
+  for (std::size_t i = 0; i < mean.size(); ++i)
+    if (!std::isfinite(mean[i])) return fmt::format("mean[{}] = {} is not finite", i, mean[i]);
+  for (std::size_t i = 0; i < sd.size(); ++i) {
+    if (!std::isfinite(sd[i])) return fmt::format("sd[{}] = {} is not finite", i, sd[i]);
+    if (sd[i] <= 0) return fmt::format("sd[{}] = {} is not positive", i, sd[i]);
   }
   return {};
+}
+
+std::string reason_to_reject(const Upload& upload) {
+  if (!std::isfinite(upload.weight) || upload.weight < 0)
+    return fmt::format("its weight is {}; weights are finite and not negative", upload.weight);
+  return fault_of(upload.mean, upload.sd);
 }
 
 AcceptedUploads::AcceptedUploads(Sums& sums, std::span<const Upload> uploads, std::size_t parameters) : sums_(sums) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,9 @@ struct RejectedUpload {
   std::string reason;
   std::string remedy = {};  ///< where the client means well
 };
+
+/// Why these are no Gaussians [P]: the first mean or sd that is not finite, or sd that is not positive. Empty if they are.
+std::string fault_of(std::span<const double> mean, std::span<const double> sd);
 
 /// Why an upload cannot be used (spec 2.6): a value that is not finite, an sd that is not positive. Empty if it can.
 std::string reason_to_reject(const Upload& upload);

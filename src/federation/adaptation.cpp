@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "config/date.hpp"
 #include "config/error.hpp"
 #include "federation/checkpoint_groups.hpp"
 #include "federation/configuration_changes.hpp"
 #include "model/fit_latent.hpp"
+#include "model/local_options.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {
@@ -97,7 +99,7 @@ RunState continue_clients(Session& session, const CheckpointHeader& header, Kept
     const io::File file = io::File::open_read(header.path);
     state = read_theta(file, session, wanted);
     state.next_round = header.next_round;
-    if (session.world().is_root()) state.rounds = RoundHistory(file.read_scalar<std::string>("rounds"));
+    if (session.world().is_root()) state.rounds = read_rounds(file);
     if (file.has_attribute("prior_from")) state.prior_from = file.attribute<std::string>("prior_from");
     for (auto& client : session.owned()) {
       const io::Group group = file.group(group_name(client.data.id));

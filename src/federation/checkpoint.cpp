@@ -214,7 +214,7 @@ RunState read_checkpoint(Session& session, const CheckpointHeader& header, ReadF
     state.stopping.best_score = file.read_scalar<double>("best_score");
     if (file.has_attribute("best_missing")) state.stopping.best_missing = file.attribute<std::int64_t>("best_missing");
     state.bandwidth = file.read_scalar<double>("bandwidth");
-    if (world.is_root()) state.rounds = RoundHistory(file.read_scalar<std::string>("rounds"));
+    if (world.is_root()) state.rounds = read_rounds(file);
     state.theta = read_posterior(file, "theta");
     expect_size(file, "theta_mean", state.theta.common.mean.size(), session.parameters());
     if (state.stopping.best_round >= 0) state.best_theta = read_posterior(file, "best_theta");

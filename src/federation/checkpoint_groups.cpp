@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "config/error.hpp"
+#include "federation/accepted_uploads.hpp"
 #include "federation/data_checksum.hpp"
 
 namespace fedpp::federation {
@@ -19,7 +21,23 @@ void write_posterior(io::Group& group, const std::string& name, const model::Wei
 }
 
 model::WeightPosterior read_posterior(const io::Group& group, const std::string& name) {
-  return {group.read_vector<double>(name + "_mean"), group.read_vector<double>(name + "_sd")};
+  model::WeightPosterior posterior{group.read_vector<double>(name + "_mean"), group.read_vector<double>(name + "_sd")};
+  if (const auto fault = fault_of(posterior.mean, posterior.sd); !fault.empty())
+    throw UserError(
+        fmt::format("{}: {}/{}_{}: fedpp writes no such checkpoint; ask for another copy, or take an earlier one",
+                    group.file(), group.path() == "/" ? "" : group.path(), name, fault));
+  return posterior;
+}
+
+RoundHistory read_rounds(const io::File& file) {
+  try {
+    return RoundHistory(file.read_scalar<std::string>("rounds"));
+  } catch (const nlohmann::json::exception& error) {
+    throw UserError(
+        fmt::format("{}: 'rounds' is not what fedpp writes ({}): ask for another copy, or take an earlier "
+                    "checkpoint",
+                    file.file(), error.what()));
+  }
 }
 
 void write_own_prior(io::Group& group, const std::string& name, const model::Priors& priors, std::int64_t client) {

@@ -16,7 +16,11 @@ std::string group_name(std::int64_t client);
 
 /// NAME_mean and NAME_sd, [P] each.
 void write_posterior(io::Group& group, const std::string& name, const model::WeightPosterior& posterior);
+/// \throws UserError where a number is not finite or an sd not positive: such a prior ruins whoever starts from it
 model::WeightPosterior read_posterior(const io::Group& group, const std::string& name);
+
+/// \throws UserError where this is no history
+RoundHistory read_rounds(const io::File& file);
 
 /// The prior that a client has of its own, NAME_mean and NAME_sd, where it has one.
 void write_own_prior(io::Group& group, const std::string& name, const model::Priors& priors, std::int64_t client);

@@ -114,9 +114,7 @@ DeviceBytes most_bytes(const Session& session, const evaluation::GapGrid* gaps) 
   const auto& config = session.config();
   std::vector<model::ClientPoints> training;
   for (const auto& client : session.owned()) training.push_back({&client.model, &client.model.training});
-  const model::BatchOptions options{.samples = static_cast<int>(config.training.samples),
-                                    .with_gradient = true,
-                                    .precision = model::precision_of(config.training.precision)};
+  const auto options = model::batch_options(model::local_options(config));
   const auto blocks = model::blocks_of(training, options, config.backend.workspace_mb);
   DeviceBytes trained;
   for (const auto& [first, last] : blocks) {

@@ -7,10 +7,13 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 
+#include "config/dump.hpp"
 #include "config/error.hpp"
 #include "federation/machine.hpp"
 #include "federation/stop_signal.hpp"
@@ -51,10 +54,34 @@ std::unique_ptr<io::DirectoryLock> lock(const std::string& directory) {
   }
 }
 
+/// A run replaces the configuration and the numbers of runs before it in its folder, and nobody else's.
+void refuse_files_of_others(const config::Config& config) {
+  const std::filesystem::path directory = config.output.directory;
+  const auto refuse_if = [&](bool of_others, const char* name) {
+    if (of_others)
+      throw UserError(
+          fmt::format("{}: no run of fedpp has written it, and this one would replace it: choose another folder with "
+                      "--out, or move the file",
+                      (directory / name).string()));
+  };
+  if (std::ifstream file(directory / "config.toml"); file) {
+    std::string begin;
+    std::getline(file, begin);
+    refuse_if(!config::dump(config).starts_with(begin + "\n"), "config.toml");
+  }
+  if (std::ifstream file(directory / "result.json"); file) {
+    const auto json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+    refuse_if(!json.contains("config") || !json.contains("rounds"), "result.json");
+  }
+}
+
 }  // namespace
 
 OutputFolder::OutputFolder(const config::Config& config, const TrainingRequest& request, mpi::Communicator& world) {
-  mpi::on_root(world, [&] { prepare(config.output.directory, request); });
+  mpi::on_root(world, [&] {
+    prepare(config.output.directory, request);
+    refuse_files_of_others(config);
+  });
 }
 
 OutputFolder::~OutputFolder() {

@@ -1,5 +1,7 @@
 #include "federation/probe_client_step.hpp"
 
+#include <fmt/format.h>
+
 #include <span>
 #include <utility>
 

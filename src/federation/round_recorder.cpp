@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "data/realisation.hpp"
 #include "federation/personal_priors.hpp"

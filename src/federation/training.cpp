@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "config/dump.hpp"
@@ -145,11 +146,14 @@ void explain_rounds(Progress& progress, const config::Config& config) {
 
 /// Collective; rank 0 knows who was left out.
 bool nothing_accepted(const RunState& state, mpi::Communicator& world) {
-  const auto none = [](const nlohmann::json& round) {
-    return round.at("left_out").size() >= round.at("participants").size();
-  };
-  const auto rounds = state.rounds.entries();
-  const bool all = !rounds.empty() && std::all_of(rounds.begin(), rounds.end(), none);
+  bool all = false;
+  mpi::on_root(world, [&] {
+    const auto none = [](const nlohmann::json& round) {
+      return round.at("left_out").size() >= round.at("participants").size();
+    };
+    const auto rounds = state.rounds.entries();
+    all = !rounds.empty() && std::all_of(rounds.begin(), rounds.end(), none);
+  });
   return world.max(all ? 1 : 0, "metrics") > 0;
 }
 

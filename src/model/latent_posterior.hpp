@@ -55,8 +55,8 @@ struct DrawsWanted {
 };
 
 /// Bytes of the arrays that LatentPosterior::drawn() takes for so many points more in one of the client's realisations,
-/// with so many draws at each. \param history that these points bring along, a stream of their own; nullptr: they see
-/// those that are there
+/// with so many draws at each. \param client with a realisation \param history a stream that these points bring along;
+/// nullptr: they see those that are there
 double drawn_bytes(const Client& client, int samples, std::size_t points, int draws,
                    const data::Stream* history = nullptr);
 

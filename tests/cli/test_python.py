@@ -138,6 +138,15 @@ class Finished(program.Case):
         self.report("out", "--out", "again.html")
         self.assertTrue((self.folder / "again.html").exists())
 
+    def test_nothing_in_the_current_folder_is_run(self):
+        self.train()
+        for name in ["h5py.py", "matplotlib.py", "runpy.py", "json.py", "fedpp/report.py", "fedpp/__init__.py"]:
+            self.write(name, "raise SystemExit('run: ' + __file__)")
+        self.write("matplotlibrc", "backend: module://from_others")
+        self.assertIn("Report: out/report.html", self.report("out"))
+        found = self.start([FEDPP, "report", "out"], env={"PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"})  # looks for a Python
+        self.assertEqual(found.returncode, 0, found.stdout + found.stderr)
+
     def test_a_page_replaces_pages_alone(self):
         self.train()
         self.write("data.csv", "precious")

@@ -149,6 +149,18 @@ class Checkpoints(SameBits):
         self.write("train.csv", data)
         self.train(1, "unranked", "--resume", "--set", "federation.validate_every=0", "--set", "federation.rounds=4")
 
+    def test_files_of_others_in_the_folder(self):
+        for name in ["config.toml", "result.json"]:
+            for text in ["[build]\njobs = 4\n", '{"mine": 1}', ""]:
+                self.write(f"others/{name}", text)
+                told = self.train(2, "others", code=2).stderr
+                self.assertIn(f"others/{name}: no run of fedpp has written it", told)
+                self.assertEqual(told.count("fedpp: error"), 1, told)
+                self.assertEqual([(path.name, path.read_text()) for path in (self.folder / "others").iterdir()], [(name, text)])
+            (self.folder / "others" / name).unlink()
+        self.write("others/config.toml", (self.folder / "out/config.toml").read_text())  # of a run that has no checkpoint yet
+        self.train(1, "others")
+
     def test_data_that_lie_elsewhere_now(self):
         data = (self.folder / "train.csv").read_text()
         self.write("moved/train.csv", data)

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "federation/round_history.hpp"
 
@@ -26,6 +28,20 @@ TEST(RoundHistory, GoesOnFromACheckpoint) {
   RoundHistory after(before.text());
   after.append({{"round", 2}});
   EXPECT_EQ(after.entries(), json::parse(R"([{"round": 1}, {"round": 2}])"));
+}
+
+TEST(RoundHistory, GoesOnFromAnyTextOfAnArray) {
+  for (const auto& [text, now] : {std::pair{"[ ]", R"([{"round":3}])"}, {"[1]\n", R"([1,{"round":3}])"}}) {
+    RoundHistory rounds(text);
+    rounds.append({{"round", 3}});
+    EXPECT_EQ(rounds.text(), now);
+  }
+}
+
+TEST(RoundHistory, IsAsBeforeWhereAnEntryIsNoText) {
+  RoundHistory rounds;
+  EXPECT_THROW(rounds.append({{"left_out", "\xff"}}), json::exception);
+  EXPECT_EQ(rounds.text(), "[]");
 }
 
 TEST(RoundHistory, IsAnArray) {
