@@ -134,7 +134,7 @@ void slice(Part part, int m, int n, int first, int k, T alpha, const T* a, Strid
   for (int strips = (n + most - 1) / most; strips > 0; --strips) {
     const int columns = (n - j + strips - 1) / strips;
     [&]<int... less>(std::integer_sequence<int, less...>) {
-      ((columns == less + 1 && (next.template operator()<less + 1>(), true)) || ...);
+      (void)((columns == less + 1 && (next.template operator()<less + 1>(), true)) || ...);
     }(std::make_integer_sequence<int, kColumns>());
   }
 }

@@ -76,7 +76,7 @@ class Lanes {
   KOKKOS_INLINE_FUNCTION static double larger(double a, double b) { return a > b ? a : b; }
 
   int own_;
-  unsigned mask_;  ///< the threads of the warp that share the column
+  [[maybe_unused]] unsigned mask_;  ///< the threads of the warp that share the column
 };
 
 /// Calls f(lanes, column) for every column, by all the threads that share it. No barrier.
