@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "io/error.hpp"
+#include "io/open_file.hpp"
 
 namespace fedpp::io {
 
@@ -34,7 +35,7 @@ std::string first_line(int fd) {
 /// Whether `fd` is still the file of that name: its last holder may have taken it away before we had the lock.
 bool is_at(int fd, const std::string& path) {
   struct stat opened{}, named{};
-  return ::fstat(fd, &opened) == 0 && ::stat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
+  return ::fstat(fd, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
          opened.st_dev == named.st_dev;
 }
 
@@ -42,7 +43,7 @@ bool is_at(int fd, const std::string& path) {
 
 DirectoryLock::DirectoryLock(const std::string& directory, const std::string& holder) : path_(lock_path(directory)) {
   while (fd_ < 0) {
-    fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    fd_ = open_itself(path_, O_RDWR | O_CREAT);
     if (fd_ < 0) throw Error(fmt::format("{}: cannot be made: {}", path_, std::strerror(errno)));
     auto lock = whole_file(F_WRLCK);
     if (::fcntl(fd_, F_SETLK, &lock) != 0) {
@@ -72,7 +73,7 @@ DirectoryLock::~DirectoryLock() {
 }
 
 std::optional<std::string> lock_holder(const std::string& directory) {
-  const int fd = ::open(lock_path(directory).c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open_itself(lock_path(directory), O_RDONLY);
   if (fd < 0) return std::nullopt;
   auto lock = whole_file(F_WRLCK);
   const bool locked = ::fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
