@@ -240,6 +240,18 @@ class Finished(program.Case):
         self.assertIn("this page holds data of clients", page)
         self.assertNotIn("Event times are not written", page)
 
+    def test_a_page_in_the_place_of_a_closed_one_is_closed(self):
+        write = lambda: fedpp.files.write(self.folder / "page.html", b"whole", {".html"}, "name another page")
+        mode = lambda: (self.folder / "page.html").stat().st_mode & 0o777
+        before = os.umask(0o027)
+        self.addCleanup(os.umask, before)
+        write()
+        self.assertEqual(mode(), 0o640)
+        for kept, then in [(0o600, 0o600), (0o644, 0o640), (0o400, 0o600)]:
+            (self.folder / "page.html").chmod(kept)
+            write()
+            self.assertEqual(mode(), then)
+
     def test_a_file_that_leads_to_other_files_is_refused(self):
         """Below a received file's names would otherwise stand what else the account can read."""
         (self.folder / "secret").write_bytes(b"a private key, 24 bytes.")
