@@ -10,6 +10,7 @@
 
 #include "io/error.hpp"
 #include "io/open_file.hpp"
+#include "io/shown.hpp"
 
 namespace fedpp::io {
 
@@ -24,12 +25,12 @@ struct flock whole_file(short type) {
   return lock;
 }
 
-/// The first line, at most 300 bytes.
+/// The first line, of at most 300 bytes, visible.
 std::string first_line(int fd) {
   char text[300];
   const ssize_t count = ::pread(fd, text, sizeof text, 0);
   const std::string line(text, count > 0 ? static_cast<std::size_t>(count) : 0);
-  return line.substr(0, line.find('\n'));
+  return visible(line.substr(0, line.find('\n')));
 }
 
 /// Whether `fd` is still the file of that name: its last holder may have taken it away before we had the lock.

@@ -69,6 +69,13 @@ TEST(DirectoryLock, SaysWhatIsWrongWithAFolder) {
   EXPECT_EQ(lock_holder("/nowhere/at/all"), std::nullopt);
 }
 
+TEST(DirectoryLock, TheHoldersLineSaysNothingToTheTerminal) {
+  const TemporaryFolder folder;
+  Holder holder(folder.path());
+  put(folder / "train.lock", "host \x1B[31mfar\nprocess 7\n");
+  EXPECT_EQ(lock_holder(folder.path()), "host \\x1b[31mfar");
+}
+
 TEST(DirectoryLock, OverwritesNoFileThatALinkOfItsNameLeadsTo) {
   const TemporaryFolder folder;
   const std::string victim = put(folder / "victim", "somebody's\n"), path = folder / "train.lock";
