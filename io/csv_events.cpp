@@ -6,6 +6,7 @@
 #include "io/csv_table.hpp"
 #include "io/event_checks.hpp"
 #include "io/event_formats.hpp"
+#include "io/shown.hpp"
 
 namespace fedpp::io {
 
@@ -41,8 +42,8 @@ void read_csv_sequences(LineReader& reader, const SequenceCallback& callback, st
   const bool typed = table.has(kType);
   if (!typed && !table.unknown().empty())
     throw table.error(fmt::format(
-        "there is no column 'type' but '{}'; call it type, or leave only sequence,time for events of one type",
-        table.unknown().front()));
+        "there is no column 'type' but {}; call it type, or leave only sequence,time for events of one type",
+        shown(table.unknown().front())));
   ContiguityCheck contiguity;
   SequenceRecord record;
   std::int64_t handed_out = 0;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "io/shown.hpp"
+
 namespace fedpp::io {
 
 namespace {
@@ -36,13 +38,6 @@ char separator_of(std::string_view header) {
   for (const char c : {',', ';', '\t'})
     if (plain.find(c) != std::string::npos) return c;
   return ',';
-}
-
-constexpr std::size_t kLongestField = 60, kLongestHeader = 1000;
-
-/// Text for a message, cut to a length that can be read.
-std::string shown(std::string_view text, std::size_t longest = kLongestField) {
-  return text.size() <= longest ? fmt::format("'{}'", text) : fmt::format("'{}...'", text.substr(0, longest));
 }
 
 /// from_chars knows no leading plus.
@@ -80,8 +75,8 @@ CsvTable::CsvTable(LineReader& reader, std::vector<std::string> required, std::v
   for (std::size_t k = 0; k < required_count; ++k)
     if (position_[k] < 0)
       throw error(fmt::format("column '{}' is missing: the header is {}; expected {}{}", names_[k],
-                              shown(fmt::format("{}", fmt::join(fields_, std::string(1, separator_))), kLongestHeader),
-                              expected, remedy_));
+                              shown(fmt::format("{}", fmt::join(fields_, std::string(1, separator_)))), expected,
+                              remedy_));
 }
 
 Error CsvTable::error(const std::string& what) const {

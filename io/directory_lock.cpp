@@ -9,6 +9,8 @@
 #include <cstring>
 
 #include "io/error.hpp"
+#include "io/open_file.hpp"
+#include "io/shown.hpp"
 
 namespace fedpp::io {
 
@@ -23,18 +25,18 @@ struct flock whole_file(short type) {
   return lock;
 }
 
-/// The first line, at most 300 bytes.
+/// The first line, of at most 300 bytes, visible.
 std::string first_line(int fd) {
   char text[300];
   const ssize_t count = ::pread(fd, text, sizeof text, 0);
   const std::string line(text, count > 0 ? static_cast<std::size_t>(count) : 0);
-  return line.substr(0, line.find('\n'));
+  return visible(line.substr(0, line.find('\n')));
 }
 
 /// Whether `fd` is still the file of that name: its last holder may have taken it away before we had the lock.
 bool is_at(int fd, const std::string& path) {
   struct stat opened{}, named{};
-  return ::fstat(fd, &opened) == 0 && ::stat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
+  return ::fstat(fd, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
          opened.st_dev == named.st_dev;
 }
 
@@ -42,7 +44,7 @@ bool is_at(int fd, const std::string& path) {
 
 DirectoryLock::DirectoryLock(const std::string& directory, const std::string& holder) : path_(lock_path(directory)) {
   while (fd_ < 0) {
-    fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    fd_ = open_itself(path_, O_RDWR | O_CREAT);
     if (fd_ < 0) throw Error(fmt::format("{}: cannot be made: {}", path_, std::strerror(errno)));
     auto lock = whole_file(F_WRLCK);
     if (::fcntl(fd_, F_SETLK, &lock) != 0) {
@@ -72,7 +74,7 @@ DirectoryLock::~DirectoryLock() {
 }
 
 std::optional<std::string> lock_holder(const std::string& directory) {
-  const int fd = ::open(lock_path(directory).c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open_itself(lock_path(directory), O_RDONLY);
   if (fd < 0) return std::nullopt;
   auto lock = whole_file(F_WRLCK);
   const bool locked = ::fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;

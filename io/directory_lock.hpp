@@ -20,7 +20,7 @@ class DirectoryLock {
  public:
   /// \param holder one line for whoever finds the folder locked: host, process, job.
   /// \throws DirectoryInUse with the holder's line where another process has the lock; Error where the file cannot be
-  /// made
+  /// made, or is a link or no regular file
   DirectoryLock(const std::string& directory, const std::string& holder);
   DirectoryLock(const DirectoryLock&) = delete;
   DirectoryLock& operator=(const DirectoryLock&) = delete;

@@ -41,7 +41,10 @@ void set_filters(hid_t properties, int deflate, const std::string& where) {
 }
 
 Handle open_dataset(hid_t parent, const std::string& path, const std::string& where) {
-  return {check(H5Dopen2(parent, path.c_str(), H5P_DEFAULT), where, "cannot open the array"), close_dataset};
+  is_inside(parent, path, where);  // what is not there H5Dopen2() says
+  Handle dataset(check(H5Dopen2(parent, path.c_str(), H5P_DEFAULT), where, "cannot open the array"), close_dataset);
+  require_inside(dataset.id(), where);
+  return dataset;
 }
 
 template <class T>

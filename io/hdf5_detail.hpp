@@ -104,6 +104,12 @@ Handle make_space(const Shape& shape, const std::string& where);
 /// Of variable length, UTF-8.
 Handle string_type(const std::string& where);
 
+/// Whether `path` below the group is there. Every step of it must be a hard link: soft, external and user-defined ones
+/// lead elsewhere, to other files of the account, and throw Error.
+bool is_inside(hid_t group, const std::string& path, const std::string& where);
+/// Throws Error where an array's values lie in other files.
+void require_inside(hid_t dataset, const std::string& where);
+
 /// Creation properties of every dataset: no times of day (equal content gives equal bytes).
 Handle dataset_properties(const std::string& where);
 /// Groups on the way are created.

@@ -15,6 +15,7 @@ std::string Group::where(const std::string& name) const {
 }
 
 Group Group::group(const std::string& path) const {
+  is_inside(id(), path, where(path));  // what is not there H5Gopen2() says
   Handle handle(check(H5Gopen2(id(), path.c_str(), H5P_DEFAULT), where(path), "cannot open the group"), close_group);
   return {file_, (path_ == "/" ? "/" : path_ + "/") + path, std::move(handle)};
 }
@@ -28,15 +29,7 @@ Group Group::create_group(const std::string& path) {
   return {file_, (path_ == "/" ? "/" : path_ + "/") + path, std::move(handle)};
 }
 
-bool Group::exists(const std::string& path) const {
-  // HDF5 wants every group on the way to exist before it answers.
-  for (std::size_t end = path.find('/');; end = path.find('/', end + 1)) {
-    const std::string prefix = path.substr(0, end);
-    if (!prefix.empty() && H5Lexists(id(), prefix.c_str(), H5P_DEFAULT) <= 0) return false;
-    if (end == std::string::npos) break;
-  }
-  return H5Oexists_by_name(id(), path.c_str(), H5P_DEFAULT) > 0;
-}
+bool Group::exists(const std::string& path) const { return is_inside(id(), path, where(path)); }
 
 bool Group::is_group(const std::string& path) const {
   if (!exists(path)) return false;

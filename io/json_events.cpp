@@ -7,6 +7,7 @@
 
 #include "io/event_checks.hpp"
 #include "io/event_formats.hpp"
+#include "io/shown.hpp"
 
 namespace fedpp::io {
 
@@ -15,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 std::string cut(const std::string& text, std::size_t longest) {
-  return text.size() <= longest ? text : text.substr(0, longest) + "...";
+  return visible(text.size() <= longest ? text : text.substr(0, longest) + "...");
 }
 
 /// A value for a message, cut to a length that can be read. What containers hold is left out: they may be nested deeper
@@ -185,7 +186,8 @@ class ArraySplitter {
       state_ = kAfterArray;
     } else {
       throw reader_.error(
-          fmt::format("'{}' is not expected here; the file must be one array of objects [{{...}}, {{...}}]", c));
+          fmt::format("{} is not expected here; the file must be one array of objects [{{...}}, {{...}}]",
+                      io::shown(std::string_view(&c, 1))));
     }
   }
 

@@ -1,37 +1,12 @@
 #include "io/json_lines.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <fstream>
 #include <sstream>
 
 namespace fedpp::io {
 
-void end_last_line(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
-  if (fd < 0) return;
-  struct stat status{};
-  char last = '\n';
-  const bool read = ::fstat(fd, &status) == 0 && status.st_size > 0 && ::pread(fd, &last, 1, status.st_size - 1) == 1;
-  if (read && last != '\n' && ::write(fd, "\n", 1) < 0) last = '\n';  // a by-product: no error
-  ::close(fd);
-}
-
-JsonLinesWriter::JsonLinesWriter(const std::string& path) {
-  end_last_line(path);
-  fd_ = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-}
-
-JsonLinesWriter::~JsonLinesWriter() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-void JsonLinesWriter::append(const nlohmann::ordered_json& object) {
-  if (fd_ < 0) return;
-  const std::string line = object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  if (::write(fd_, line.data(), line.size()) < 0) return;
+void JsonLinesWriter::append(const nlohmann::ordered_json& object) const {
+  file_.append(object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 JsonLines parse_json_lines(const std::string& text) {

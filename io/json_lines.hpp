@@ -5,25 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "io/appended_file.hpp"
+
 namespace fedpp::io {
 
-/// Ends a line of which a killed writer left half, so that the next one is whole. No error: as below.
-void end_last_line(const std::string& path);
-
-/// Appends. Each line goes to the system in one write, so that a reader sees at most one half of one.
+/// Appends. A file that cannot be opened or written to is given up silently.
 class JsonLinesWriter {
  public:
-  /// Begins a new line where a killed writer left half of one. A file that cannot be opened or written to is given up
-  /// silently: it is a by-product, whose loss must not end a run.
-  explicit JsonLinesWriter(const std::string& path);
-  JsonLinesWriter(const JsonLinesWriter&) = delete;
-  JsonLinesWriter& operator=(const JsonLinesWriter&) = delete;
-  ~JsonLinesWriter();
+  /// \throws Error as AppendedFile
+  explicit JsonLinesWriter(const std::string& path) : file_(path) {}
 
-  void append(const nlohmann::ordered_json& object);
+  void append(const nlohmann::ordered_json& object) const;
 
  private:
-  int fd_;
+  AppendedFile file_;
 };
 
 struct JsonLines {

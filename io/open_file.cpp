@@ -16,6 +16,20 @@ void fail_by_errno(const std::string& name, const std::string& what) {
   throw Error(fmt::format("{}: {}: {}{}", name, what, std::strerror(code), remedy_of(code)));
 }
 
+int open_itself(const std::string& path, int flags) {
+  constexpr const char* kRemedy = "take it away, or choose another folder with --out";
+  // O_NONBLOCK: a pipe would wait for its other end.
+  const int fd = ::open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+  if (fd < 0 && errno == ELOOP)
+    throw Error(fmt::format("{}: is a symbolic link, to which nothing is written: {}", path, kRemedy));
+  struct stat status{};
+  const bool regular =
+      fd < 0 ? errno != EISDIR && errno != ENXIO : ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+  if (regular) return fd;
+  if (fd >= 0) ::close(fd);
+  throw Error(fmt::format("{}: is no regular file: {}", path, kRemedy));
+}
+
 OpenFile::OpenFile(const std::string& path, int flags, std::string name)
     : name_(std::move(name)), fd_(::open(path.c_str(), flags | O_CLOEXEC)) {
   if (fd_ < 0) fail_by_errno(name_, "cannot open");

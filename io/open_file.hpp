@@ -12,6 +12,11 @@ namespace fedpp::io {
 /// Throws Error "name: what: the system's reason (remedy)", by errno.
 [[noreturn]] void fail_by_errno(const std::string& name, const std::string& what);
 
+/// The descriptor of a file that the program itself makes, in a folder where somebody else may have put a link of its
+/// name to a file of the user's; -1 with errno where it cannot be opened. Throws Error where `path` is a symbolic link
+/// or no regular file.
+int open_itself(const std::string& path, int flags);
+
 /// Closes itself. All that fails throws Error.
 class OpenFile {
  public:

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cassert>
@@ -18,13 +19,22 @@ namespace {
 
 constexpr std::string_view kPartialSuffix = ".partial";
 
+/// Of a file in the place of what is at `path`: it stays closed to those whom a file there is closed to, besides those
+/// whom the umask keeps out. Its owner writes to it.
+mode_t mode_in_place_of(const std::string& path) {
+  struct stat status{};
+  const bool replaces = ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  return replaces ? (status.st_mode & 0777) | 0600 : 0666;
+}
+
 }  // namespace
 
 PartialFile::PartialFile(const std::string& path) : path_(path), number_(::getpid()) {
   const SignalsWait until_it_is_known;
+  const mode_t mode = mode_in_place_of(path_);
   int fd = -1;
-  // Not mkstemp(): others may read the file as the umask says. O_EXCL follows no link, and is one host's or another's.
-  while ((fd = ::open(partial_path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) < 0 && errno == EEXIST)
+  // Not mkstemp(): others may read the file as `mode` and the umask say. O_EXCL follows no link, and is one host's or another's.
+  while ((fd = ::open(partial_path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)) < 0 && errno == EEXIST)
     ++number_;
   if (fd < 0 && errno == ENOENT)
     throw Error(fmt::format("{}: cannot write: {} (does its folder exist?)", path_, std::strerror(ENOENT)));

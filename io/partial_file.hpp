@@ -14,7 +14,8 @@ namespace fedpp::io {
 /// Two programs may make the same file at once: each has a partial file of its own, the last to commit wins, and none
 /// touches another's. Deleted when it is destroyed without commit(), and by a signal that ends the program
 /// (io/unfinished.hpp). What ends it without its knowing leaves it behind, and nobody can tell that from one that is
-/// being written (docs/file-formats.md). Errors name `path`.
+/// being written (docs/file-formats.md). Whom the umask or a regular file that is at `path` keeps out, it keeps out,
+/// too. Errors name `path`.
 class PartialFile {
  public:
   /// A new, empty file beside `path`: PATH.NUMBER.partial, the first number from the process's own on that nobody has

@@ -17,11 +17,16 @@ def fail(path, error, instead):
 
 
 def open_beside(path):
-    """A new file in the same folder, named as io/partial_file.hpp says, and its descriptor. It is never one that is there already."""
+    """A new file in the same folder, named and closed to others as io/partial_file.hpp says, and its descriptor. It is never one that is there already."""
+    try:
+        before = path.lstat().st_mode
+    except OSError:
+        before = 0
+    mode = before & 0o777 | 0o600 if stat.S_ISREG(before) else 0o666
     for number in itertools.count(os.getpid()):
         beside = path.with_name(f"{path.name}.{number}.partial")
         try:
-            return beside, os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            return beside, os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         except FileExistsError:
             continue
 

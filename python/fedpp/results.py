@@ -1,9 +1,11 @@
 """What a run leaves in its folder (docs/file-formats.md), as NumPy arrays."""
 
 import csv
+import functools
 import json
 import math
 import operator
+import os
 import pathlib
 
 import h5py
@@ -32,14 +34,36 @@ def read_json(path, remedy):
     return value
 
 
+@functools.lru_cache
+def leads_outside(path, *version):
+    """What of an HDF5 file leads to another file of the account or to another place in it; None where nothing does.
+
+    `version`: a file is looked through once until it changes."""
+    with h5py.File(path, "r") as file:
+        def dataset_outside(name, info):
+            if info.type == h5py.h5o.TYPE_DATASET:
+                creation = h5py.h5d.open(file.id, name).get_create_plist()
+                if creation.get_layout() == h5py.h5d.VIRTUAL or creation.get_external_count() > 0:
+                    return name
+
+        link = file.id.links.visit(lambda name, info: None if info.type == h5py.h5l.TYPE_HARD else name, info=True)
+        return link or h5py.h5o.visit(file.id, dataset_outside, info=True)
+
+
 def open_arrays(path, remedy):
-    """An HDF5 file, to read."""
+    """An HDF5 file, to read. One that leads to other files is refused, as the program does."""
     try:
-        return h5py.File(path, "r")
+        status = os.stat(path)
+        name = leads_outside(path, status.st_ino, status.st_size, status.st_mtime_ns)
+        file = h5py.File(path, "r")
     except FileNotFoundError:
         raise FileNotFoundError(f"{path} is not there") from None
     except OSError as error:
         raise UserError(f"{path}: not readable as fedpp's HDF5 file ({error}): {remedy}") from None
+    if name is not None:
+        file.close()
+        raise UserError(f"{path}: /{os.fsdecode(name)} leads to another place or file, as nothing does that fedpp writes: {remedy}")
+    return file
 
 
 def client_key(client):

@@ -20,6 +20,7 @@
 #include "data/ties.hpp"
 #include "data/unix_time.hpp"
 #include "io/sequence_file.hpp"
+#include "io/shown.hpp"
 #include "io/suffix.hpp"
 
 namespace fedpp::commands {
@@ -39,7 +40,7 @@ constexpr const char* kInfoExamples =
 std::string axis_of(const io::SequenceSummary& summary) {
   if (summary.time_unit.empty()) return "";
   const std::string& origin = summary.names.time_origin;
-  return fmt::format(", unit {}{}", summary.time_unit, origin.empty() ? "" : " since " + origin);
+  return io::visible(fmt::format(", unit {}{}", summary.time_unit, origin.empty() ? "" : " since " + origin));
 }
 
 void print_events(const std::string& file) {
@@ -53,7 +54,7 @@ void print_events(const std::string& file) {
   if (!names.clients.empty()) fmt::print("  clients         {}\n", names.clients.size());
   for (std::size_t client = 0; client < names.clients.size(); ++client)
     fmt::print("    client {:<6} {}, {}  {}\n", client, config::counted(summary.client_sequences[client], "sequence"),
-               config::counted(summary.client_events[client], "event"), names.clients[client]);
+               config::counted(summary.client_events[client], "event"), io::visible(names.clients[client]));
   fmt::print("  sequences       {}\n", summary.sequences);
   fmt::print("  events          {}\n", summary.events);
   fmt::print("  lengths         {} to {}, mean {:.1f}\n", summary.shortest, summary.longest, summary.mean_length);
@@ -65,7 +66,8 @@ void print_events(const std::string& file) {
   else if (const auto doubt = data::doubt_about_numbers(summary.first_time, summary.last_time); !doubt.empty())
     fmt::print("                  {}\n", doubt);
   if (summary.windows.sequences > 0)
-    fmt::print("  windows         {}\n", windows_text(summary.windows, summary.sequences, summary.time_unit));
+    fmt::print("  windows         {}\n",
+               windows_text(summary.windows, summary.sequences, io::visible(summary.time_unit)));
   if (summary.windows.outside > 0)
     fmt::print("  outside them    {}, which training leaves out\n", config::counted(summary.windows.outside, "event"));
   const data::Gaps gaps{summary.gaps, summary.ties};
@@ -82,7 +84,7 @@ void print_events(const std::string& file) {
   for (std::size_t type = 0; type < summary.type_counts.size(); ++type) {
     if (summary.type_counts[type] > 0)
       fmt::print("    type {:<8} {}{}\n", type, config::counted(summary.type_counts[type], "event"),
-                 type < names.types.size() ? "  " + names.types[type] : "");
+                 type < names.types.size() ? "  " + io::visible(names.types[type]) : "");
   }
 }
 

@@ -17,6 +17,7 @@
 #include "io/checkpoint_file.hpp"
 #include "io/directory_lock.hpp"
 #include "io/json_lines.hpp"
+#include "io/shown.hpp"
 
 namespace fedpp::commands {
 namespace {
@@ -35,7 +36,7 @@ std::int64_t whole(const json& object, const char* key) {
 }
 std::string text(const json& object, const char* key) {
   const auto at = object.find(key);
-  return at != object.end() && at->is_string() ? at->get<std::string>() : "";
+  return at != object.end() && at->is_string() ? io::visible(at->get<std::string>()) : "";
 }
 
 double mean(const std::vector<double>& values) {

@@ -11,6 +11,7 @@
 #include "config/error.hpp"
 #include "data/extents.hpp"
 #include "data/source_reader.hpp"
+#include "io/shown.hpp"
 
 namespace fedpp::data {
 namespace {
@@ -32,8 +33,8 @@ std::vector<std::int64_t> add_clients(Plan& plan, const io::SequenceNames& names
 void add_types(Plan& plan, const io::SequenceNames& names, const std::string& path) {
   if (const auto type = first_other_name(names.types, plan.type_names))
     throw UserError(fmt::format(
-        "{}: type {} is '{}', but '{}' in a data file before it: import its table again with --like and that file",
-        path, *type, names.types[*type], plan.type_names[*type]));
+        "{}: type {} is {}, but {} in a data file before it: import its table again with --like and that file", path,
+        *type, io::shown(names.types[*type]), io::shown(plan.type_names[*type])));
   if (names.types.size() > plan.type_names.size()) plan.type_names = names.types;
 }
 

@@ -15,6 +15,7 @@
 #include "io/csv_table.hpp"
 #include "io/event_checks.hpp"
 #include "io/number.hpp"
+#include "io/shown.hpp"
 #include "io/suffix.hpp"
 
 namespace fedpp::data {
@@ -212,7 +213,8 @@ std::vector<io::Window> EventTableReader::windows_of(const Held& sequence, const
     const io::Window window{time_of(row.start), time_of(row.end)};
     const std::string problem = io::window_problem(window, windows.empty() ? nullptr : &windows.back());
     if (!problem.empty())
-      throw UserError(fmt::format("{}:{}: sequence '{}': {}", path, row.line, names_.words()[sequence.name], problem));
+      throw UserError(
+          fmt::format("{}:{}: sequence {}: {}", path, row.line, io::shown(names_.words()[sequence.name]), problem));
     windows.push_back(window);
   }
   return windows;
@@ -228,9 +230,9 @@ EventTable EventTableReader::finish(const std::string& windows) {
     const std::string& name = names_.words()[sequence.name];
     if (!windows.empty() && sequence.observed.empty())
       throw UserError(fmt::format(
-          "{}:{}: sequence '{}'{} has no row in the windows table {}: add when it was observed", files_[sequence.file],
-          sequence.first_line, name,
-          columns_.client ? fmt::format(" of client '{}'", clients_.words()[sequence.client]) : "", windows));
+          "{}:{}: sequence {}{} has no row in the windows table {}: add when it was observed", files_[sequence.file],
+          sequence.first_line, io::shown(name),
+          columns_.client ? fmt::format(" of client {}", io::shown(clients_.words()[sequence.client])) : "", windows));
     io::SequenceRecord record = record_of(sequence);
     record.id = keep_numbers ? *io::whole_number(name) : static_cast<std::int64_t>(table.sequences.size());
     if (!keep_numbers) record.name = name;

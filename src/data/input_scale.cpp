@@ -4,6 +4,7 @@
 
 #include "config/error.hpp"
 #include "data/dataset.hpp"
+#include "io/shown.hpp"
 
 namespace fedpp::data {
 
@@ -24,9 +25,9 @@ void adopt(Plan& plan, const InputScale& trained, bool embeds_types) {
                     plan.extents.types - 1, trained.types - 1));
   if (const auto type = first_other_name(plan.type_names, trained.type_names); embeds_types && type)
     throw UserError(
-        fmt::format("type {} is '{}' in the data, but '{}' in those that the type embedding was trained on: "
+        fmt::format("type {} is {} in the data, but {} in those that the type embedding was trained on: "
                     "import the table again with --like and a file of theirs",
-                    *type, plan.type_names[*type], trained.type_names[*type]));
+                    *type, io::shown(plan.type_names[*type]), io::shown(trained.type_names[*type])));
   plan.clock = trained.clock;
 }
 

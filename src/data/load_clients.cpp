@@ -13,6 +13,7 @@
 #include "data/random.hpp"
 #include "data/source_reader.hpp"
 #include "data/split.hpp"
+#include "io/shown.hpp"
 
 namespace fedpp::data {
 namespace {
@@ -85,7 +86,7 @@ void set_folds(ClientData& client, std::uint64_t seed) {
 /// Refuses clients without a training sequence: names the first and, as far as they are few, the others.
 void require_training(const std::vector<ClientData>& clients, const Plan& plan) {
   const auto name = [&](const ClientData& client) {
-    return plan.clients_of_files() ? fmt::format("{} '{}'", client.id, plan.client_names[client.id])
+    return plan.clients_of_files() ? fmt::format("{} {}", client.id, io::shown(plan.client_names[client.id]))
                                    : std::to_string(client.id);
   };
   constexpr std::size_t kNamed = 5;

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "io/shown.hpp"
+
 namespace fedpp::data {
 namespace {
 
@@ -109,7 +111,7 @@ std::string summary_table(const std::vector<ClientSummary>& summaries, const std
   };
   for (const ClientSummary& s : summaries)
     add_line(std::to_string(s.id), s,
-             "  " + ranges(s.types) + (names.empty() ? "" : "  " + names[static_cast<std::size_t>(s.id)]));
+             "  " + ranges(s.types) + (names.empty() ? "" : "  " + io::visible(names[static_cast<std::size_t>(s.id)])));
   add_line("all", total, "");
   return table + (total.left_out != LeftOut{} ? kWhyLeftOut : "");
 }

@@ -8,6 +8,7 @@
 #include "config/date.hpp"
 #include "data/unix_time.hpp"
 #include "io/number.hpp"
+#include "io/shown.hpp"
 #include "io/utf8.hpp"
 
 namespace fedpp::data {
@@ -31,7 +32,9 @@ std::string_view word_of(const io::CsvTable& table, std::size_t column, const st
 Moment TimeReader::read(const io::CsvTable& table, std::size_t column, const std::string& header) {
   const std::string_view text = word_of(table, column, header);
   if (!unix_unit_.empty()) return read_unix(table, header, text);
-  const auto refuse = [&](const char* why) { throw table.error(fmt::format("{} '{}' {}", header, text, why)); };
+  const auto refuse = [&](const char* why) {
+    throw table.error(fmt::format("{} {} {}", header, io::shown(text), why));
+  };
   const auto date = config::parse_date(text);
   const auto number = date ? std::nullopt : number_of(text);
   if (!date && !number)
@@ -55,8 +58,9 @@ Moment TimeReader::read_unix(const io::CsvTable& table, const std::string& heade
   dates_ = true;
   const auto number = number_of(text);
   if (!number || !std::isfinite(*number))
-    throw table.error(fmt::format(
-        "{} '{}' is no number, as Unix time is; repair or take out the row, or leave out --unix-time", header, text));
+    throw table.error(
+        fmt::format("{} {} is no number, as Unix time is; repair or take out the row, or leave out --unix-time", header,
+                    io::shown(text)));
   const std::int64_t ticks = *ticks_per_second(unix_unit_);
   const auto in_second = static_cast<double>(ticks);
   // A whole number is taken apart as such: of its 19 digits in ns a double keeps 16.
@@ -65,10 +69,10 @@ Moment TimeReader::read_unix(const io::CsvTable& table, const std::string& heade
   const double second = whole ? static_cast<double>(whole_second) : std::floor(*number / in_second);
   const double rest = whole ? static_cast<double>(*whole % ticks) : *number - second * in_second;
   if (config::date_at("1970-01-01", "s", second).empty())
-    throw table.error(fmt::format(
-        "{} '{}' as Unix time in {} is outside the years 1 to 9999; name the unit that it counts, one of {}, "
-        "with --unix-time",
-        header, text, unix_unit_, kUnixUnits));
+    throw table.error(
+        fmt::format("{} {} as Unix time in {} is outside the years 1 to 9999; name the unit that it counts, one of {}, "
+                    "with --unix-time",
+                    header, io::shown(text), unix_unit_, kUnixUnits));
   const auto seconds = static_cast<std::int64_t>(second);
   first_ = std::min(first_, std::chrono::sys_seconds(std::chrono::seconds(seconds)));
   return {seconds, rest / in_second};

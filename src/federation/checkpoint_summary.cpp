@@ -9,6 +9,7 @@
 #include "federation/checkpoint.hpp"
 #include "federation/checkpoint_groups.hpp"
 #include "io/checkpoint_file.hpp"
+#include "io/shown.hpp"
 
 namespace fedpp::federation {
 
@@ -17,14 +18,14 @@ CheckpointSummary summarise_checkpoint(const std::string& path) {
   CheckpointSummary s;
   check_layout(file);
   if (file.has_attribute("layout")) s.layout = file.attribute<std::int64_t>("layout");
-  s.version = file.attribute<std::string>("version");
-  s.git = file.attribute<std::string>("git");
+  s.version = io::visible(file.attribute<std::string>("version"));
+  s.git = io::visible(file.attribute<std::string>("git"));
   s.rounds_done = file.attribute<std::int64_t>("next_round");
   s.clients = file.attribute<std::int64_t>("clients");
   s.seed = file.attribute<std::int64_t>("seed");
   s.best_round = file.attribute<std::int64_t>("best_round");
   s.best_score = file.read_scalar<double>("best_score");
-  if (file.has_attribute("prior_from")) s.prior_from = file.attribute<std::string>("prior_from");
+  if (file.has_attribute("prior_from")) s.prior_from = io::visible(file.attribute<std::string>("prior_from"));
   const auto theta = read_posterior(file, "theta");
   s.parameters = theta.sd.size();
   if (!theta.sd.empty()) {

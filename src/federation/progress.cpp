@@ -1,8 +1,9 @@
 #include "federation/progress.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/details/null_mutex.h>
 #include <spdlog/logger.h>
-#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/base_sink.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -11,10 +12,12 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "config/counted.hpp"
 #include "evaluation/number_text.hpp"
 #include "federation/machine.hpp"
+#include "io/appended_file.hpp"
 #include "io/json_lines.hpp"
 
 namespace fedpp::federation {
@@ -45,6 +48,24 @@ bool on_terminal(std::FILE* out) {
   return !unknown && (target.starts_with("/dev/pts/") || target.starts_with("/dev/tty"));
 }
 
+/// train.log; spdlog's own sink would follow a link of this name.
+class LogFile : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ public:
+  explicit LogFile(const std::string& path) : file_(path) {}
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    if (const int code = file_.append({line.data(), line.size()}); code != 0)
+      throw std::system_error(code, std::generic_category());
+  }
+  void flush_() override {}
+
+ private:
+  io::AppendedFile file_;
+};
+
 /// What is left if it goes on as it went so far.
 std::string time_left(std::chrono::steady_clock::time_point start, double done, double left) {
   const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -61,11 +82,8 @@ Progress::Progress(const mpi::Communicator& world, bool renew, const std::string
       out_(stdout) {
   if (!speaks_) return;
   records_ = std::make_unique<io::JsonLinesWriter>(directory + "/status.jsonl");
-  io::end_last_line(directory + "/train.log");
-  log_ = std::make_shared<spdlog::logger>(
-      "train", std::make_shared<spdlog::sinks::basic_file_sink_st>(directory + "/train.log"));
+  log_ = std::make_shared<spdlog::logger>("train", std::make_shared<LogFile>(directory + "/train.log"));
   log_->set_pattern("%Y-%m-%d %H:%M:%S %v");
-  log_->flush_on(spdlog::level::info);
   log_->set_error_handler([said = false](const std::string& what) mutable {  // a full disk, at every line
     if (!said) fmt::print(stderr, "fedpp: train.log lacks lines: {}\n", what);
     said = true;

@@ -1,5 +1,6 @@
 """Event files as fedpp import and fedpp info read them."""
 import gzip
+import json
 import os
 import resource
 import signal
@@ -123,6 +124,26 @@ class Import(Case):
     def test_info_of_a_folder_says_who_tells_about_it(self):
         (self.folder / "out").mkdir()
         self.assertIn("out: is a folder; name a data file or a configuration, or ask 'fedpp status out'", self.refuses("info", "out", env=NO_START))
+
+    def test_names_and_records_say_nothing_to_the_terminal(self):
+        """Who sends a file chooses its names: with control characters they would write lines of their own, or send the terminal commands."""
+        site, ward, unit = "north\n    client 1 0 events \x1b[2J", "\x1b]0;title\x07\x9b", "\x7fhour"
+        rows = "".join(f'p{s},{k},"{ward}","{site}"\n' for s in range(3) for k in range(12))
+        self.write("a.csv", "patient,when,type,client\n" + rows)
+        self.succeeds("import", "a.csv", "--columns", "sequence=patient,time=when", "--time-unit", unit, "--out", "a.h5")
+        told = self.succeeds("info", "a.h5")
+        self.assertIn(" north\\x0a    client 1 0 events \\x1b[2J\n", told)
+        self.assertIn(" \\x1b]0;title\\x07\\x9b\n", told)
+        self.assertIn("unit \\x7fhour\n", told)
+        self.write("run.toml", '[data]\ntrain = ["a.h5"]\npartition = "file"\nclients = 1\n')
+        table = self.succeeds("info", "run.toml")
+        self.assertIn("north\\x0a    client 1 0 events \\x1b[2J\n", table)
+        self.write("out/status.jsonl", json.dumps({"event": "start", "where": "host \x1b[31mfar\n", "version": "1\x07", "ranks": 1, "clients": 1, "rounds": 2}))
+        status = self.succeeds("status", "out")
+        self.assertIn("(host \\x1b[31mfar\\x0a; last sign", status)
+        self.assertIn("fedpp 1\\x07, 1 rank", status)
+        for text in [told, table, status]:
+            self.assertEqual([c for c in text if c != "\n" and not c.isprintable()], [])
 
     def test_bad_cuts(self):
         self.write("a.csv", EVENTS)

@@ -21,6 +21,7 @@ SOURCE = pathlib.Path(os.environ["FEDPP_SOURCE"])
 sys.path.insert(0, str(SOURCE / "python"))
 import fedpp
 import fedpp.files
+from fedpp.results import open_arrays
 
 
 class Finished(program.Case):
@@ -247,6 +248,43 @@ class Finished(program.Case):
         page = (self.folder / "out/report.html").read_text()
         self.assertIn("this page holds data of clients", page)
         self.assertNotIn("Event times are not written", page)
+
+    def test_a_page_in_the_place_of_a_closed_one_is_closed(self):
+        write = lambda: fedpp.files.write(self.folder / "page.html", b"whole", {".html"}, "name another page")
+        mode = lambda: (self.folder / "page.html").stat().st_mode & 0o777
+        before = os.umask(0o027)
+        self.addCleanup(os.umask, before)
+        write()
+        self.assertEqual(mode(), 0o640)
+        for kept, then in [(0o600, 0o600), (0o644, 0o640), (0o400, 0o600)]:
+            (self.folder / "page.html").chmod(kept)
+            write()
+            self.assertEqual(mode(), then)
+
+    def test_a_file_that_leads_to_other_files_is_refused(self):
+        """Below a received file's names would otherwise stand what else the account can read."""
+        (self.folder / "secret").write_bytes(b"a private key, 24 bytes.")
+        with h5py.File(self.folder / "other.h5", "w") as file:
+            file["values"] = np.arange(3.0)
+        layout = h5py.VirtualLayout(3, float)
+        layout[:] = h5py.VirtualSource(self.folder / "other.h5", "values", 3)
+        cases = {
+            "external": lambda group: group.__setitem__("leak", h5py.ExternalLink(self.folder / "other.h5", "/values")),
+            "soft": lambda group: group.__setitem__("leak", h5py.SoftLink("/own")),
+            "stored": lambda group: group.create_dataset("leak", (3,), float, external=[(self.folder / "secret", 0, 24)]),
+            "virtual": lambda group: group.create_virtual_dataset("leak", layout),
+        }
+        for name, leak in cases.items():
+            path = self.folder / f"{name}.h5"
+            with h5py.File(path, "w") as file:
+                file["own"] = np.arange(3.0)
+                leak(file.create_group("group"))
+            with self.subTest(name), self.assertRaisesRegex(fedpp.UserError, "/group/leak leads to another place or file"):
+                open_arrays(path, "write it anew")
+            with h5py.File(path, "a") as file:  # read again once it has changed
+                del file["group/leak"]
+            with open_arrays(path, "write it anew") as file:
+                self.assertEqual(list(file["own"]), [0, 1, 2])
 
     def predict(self):
         result = self.start(self.on_ranks(2, "predict", "out"))

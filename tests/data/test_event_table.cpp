@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <regex>
 
 #include "config/date.hpp"
 #include "config/error.hpp"
@@ -237,6 +238,12 @@ TEST(EventTable, FaultsNameFileLineValueAndRemedy) {
   refuses(head + row + "p1,2019-03-01,\"x\"y,north\n", "a.csv:3: ", "'y,north' follows the end of a quoted field");
   refuses(head + "p1,2019-03-01,caf\xE9,north\n", "a.csv:2: ", "column 'ward' is not UTF-8");
   refuses("patient,when,ward,site,When\n", "a.csv:1: ", "column 'when' comes twice");
+  // One quote that is missing makes a field of all rows that follow.
+  std::string rows;
+  for (int i = 0; i < 1000; ++i) rows += "p" + std::to_string(i) + row.substr(2);
+  const std::string sixty = (row + rows).substr(3, 60), cut = std::regex_replace(sixty, std::regex("\n"), "\\x0a");
+  refuses(head + "p1,\"" + (row + rows).substr(3) + "\",x,north\n",
+          "a.csv:2: ", ("when '" + cut + "...' is neither").c_str());
   EXPECT_USER_ERROR(read((folder.path / "none.csv").string()), "none.csv: cannot open");
   EXPECT_USER_ERROR(read(folder.write("a.jsonl", "{}")), "a.jsonl: --columns, --like and --unix-time read CSV tables");
 }

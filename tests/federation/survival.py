@@ -268,6 +268,20 @@ class Lock(Watching):
         self.assertEqual(process.wait(), 75)
         self.assertFalse((self.folder / "out/train.lock").exists())
 
+    def test_links_of_its_files_names_are_not_followed(self):
+        """In a folder that others may write to, such a link would have a file of the user's overwritten or added to."""
+        self.deck(federation__rounds=1)
+        self.train(1, "out")
+        self.write("victim", "somebody's\n")
+        for name in ["train.lock", "train.log", "status.jsonl"]:
+            with self.subTest(name):
+                path = self.folder / "out" / name
+                path.unlink(missing_ok=True)
+                path.symlink_to("../victim")
+                said = self.train(2, "out", "--resume", "--set", "federation.rounds=2", code=2).stderr
+                self.assertIn(f"out/{name}: is a symbolic link, to which nothing is written: take it away", said)
+                self.assertEqual((self.folder / "victim").read_text(), "somebody's\n")
+                path.unlink()
 
     def test_a_job_that_was_started_again_waits_for_the_lock_of_its_life_before(self):
         os.environ["SLURM_JOB_ID"] = "7"

@@ -69,5 +69,22 @@ TEST(DirectoryLock, SaysWhatIsWrongWithAFolder) {
   EXPECT_EQ(lock_holder("/nowhere/at/all"), std::nullopt);
 }
 
+TEST(DirectoryLock, TheHoldersLineSaysNothingToTheTerminal) {
+  const TemporaryFolder folder;
+  Holder holder(folder.path());
+  put(folder / "train.lock", "host \x1B[31mfar\nprocess 7\n");
+  EXPECT_EQ(lock_holder(folder.path()), "host \\x1b[31mfar");
+}
+
+TEST(DirectoryLock, OverwritesNoFileThatALinkOfItsNameLeadsTo) {
+  const TemporaryFolder folder;
+  const std::string victim = put(folder / "victim", "somebody's\n"), path = folder / "train.lock";
+  std::filesystem::create_symlink(victim, path);
+  expect_error(error_of([&] { DirectoryLock(folder.path(), "next"); }), path + ": is a symbolic link", "take it away");
+  expect_error(error_of([&] { lock_holder(folder.path()); }), path + ": is a symbolic link", "take it away");
+  EXPECT_EQ(bytes_of(victim), "somebody's\n");
+  EXPECT_TRUE(std::filesystem::is_symlink(path));
+}
+
 }  // namespace
 }  // namespace fedpp::io

@@ -1,5 +1,6 @@
 #include "io/event_reader.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "io/support.hpp"
@@ -87,6 +88,32 @@ TEST_F(EventReader, CsvTimesAreReadToTheLastBit) {
     std::snprintf(text, sizeof text, "sequence,time\n0,%.17g\n", time);
     EXPECT_EQ(records_of(put(folder_ / "a.csv", text)).at(0).times.at(0), time);
   }
+}
+
+/// One quote that is missing makes a field, and with it a message, of all rows that follow.
+TEST_F(EventReader, ErrorsQuoteNoMoreThanTheBeginningOfAValueAndNothingRaw) {
+  std::string rows;
+  for (int i = 0; i < 1000; ++i) rows += "0,1,0,patient " + std::to_string(i) + "\n";
+  const auto error = [&](const std::string& name, const std::string& text) {
+    const std::string path = put(folder_ / name, text), what = error_of([&] { records_of(path); });
+    EXPECT_LT(what.size(), path.size() + 450) << what;
+    EXPECT_EQ(std::count_if(what.begin(), what.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\x7F'; }), 0)
+        << what;
+    return what.substr(path.size());
+  };
+  const std::string head = "sequence,time,type,name\n";
+  EXPECT_TRUE(
+      error("a.csv", head + "0,\"1,0,a\n" + rows + "\",0,a\n").starts_with(":2: time '1,0,a\\x0a0,1,0,patient 0\\x0a"));
+  error("a.csv", head + "\"0,1,0,a\n" + rows + "\",1,0,a\n");
+  error("a.csv", head + "0,1,\"0,a\n" + rows + "\",a\n");
+  EXPECT_NE(error("a.csv", head + "0,1,0,\"a\n" + rows + "\",\"b\"\n").find(" has 5 fields; the header has 4"),
+            std::string::npos);
+  error("a.csv", head + "0,1,0,\"a\" b" + std::string(5000, 'x') + "\n");
+  error("a.csv", "\"sequence\n" + rows + "\",time,type\n" + rows);  // the header itself
+  error("a.csv", "sequence,time,\"mark\n" + rows + "\"\n0,1,2\n");
+  EXPECT_NE(error("a.csv", "sequence,time\n0,\x1B]0;title\x07\n").find("'\\x1b]0;title\\x07'"), std::string::npos);
+  error("a.jsonl", "\x1B[31m\n");
+  error("a.json", "[\x7F]");
 }
 
 TEST_F(EventReader, CsvErrorsNameFileAndLine) {

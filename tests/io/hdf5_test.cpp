@@ -207,6 +207,74 @@ TEST(Hdf5, FilesThatCannotBeOpenedSayWhy) {
   expect_error(error_of([&] { File::create(folder / "a.h5", 100); }), folder / "a.h5: user block: ", "");
 }
 
+/// A received file must not show what else the account may read.
+TEST(Hdf5, WhatLeadsToAnotherFileOrPlaceIsRefused) {
+  TemporaryFolder folder;
+  const std::string other = folder / "other.h5", path = folder / "a.h5";
+  const std::string secret = put(folder / "secret", "a private key, 24 bytes.");
+  {
+    File file = File::create(other);
+    file.write("group/values", std::vector<double>{1, 2, 3});
+    file.close();
+  }
+  {
+    File file = File::create(path);
+    file.write("own/values", std::vector<double>{1});
+    const auto link = [&](const char* name, const char* target) {
+      ASSERT_GE(H5Lcreate_external(other.c_str(), target, file.id(), name, H5P_DEFAULT, H5P_DEFAULT), 0);
+    };
+    link("external", "/group/values");
+    link("external_group", "/group");
+    link("own/external_group", "/group");
+    link("dangling", "/none");
+    ASSERT_GE(H5Lcreate_soft("/own/values", file.id(), "soft", H5P_DEFAULT, H5P_DEFAULT), 0);
+    ASSERT_GE(H5Lcreate_hard(file.id(), "/own/values", file.id(), "hard", H5P_DEFAULT, H5P_DEFAULT), 0);
+    const hsize_t extent[] = {3};
+    const hid_t space = H5Screate_simple(1, extent, nullptr), stored = H5Pcreate(H5P_DATASET_CREATE),
+                gathered = H5Pcreate(H5P_DATASET_CREATE);
+    ASSERT_GE(H5Pset_external(stored, secret.c_str(), 0, 24), 0);
+    ASSERT_GE(H5Pset_virtual(gathered, space, other.c_str(), "/group/values", space), 0);
+    for (const auto& [name, properties] : {std::pair{"stored", stored}, std::pair{"own/virtual", gathered}}) {
+      const hid_t dataset = H5Dcreate2(file.id(), name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+      ASSERT_GE(dataset, 0);
+      H5Dclose(dataset);
+    }
+    H5Pclose(stored);
+    H5Pclose(gathered);
+    H5Sclose(space);
+    file.close();
+  }
+  const File file = File::open_read(path);
+  EXPECT_EQ(file.read_vector<double>("hard"), (std::vector<double>{1}));
+  const auto refused = [&](const std::string& object, const char* why, auto read) {
+    SCOPED_TRACE(object);
+    const std::string error = error_of([&] { read(object); });
+    expect_error(error, path + ": /" + object + ": refused: ", why);
+    expect_error(error, path, "h5copy");
+  };
+  const auto values = [&](const std::string& name) { file.read_vector<double>(name); };
+  const auto slice = [&](const std::string& name) { file.read_slice<double>(name, 0, 1); };
+  const auto info = [&](const std::string& name) { file.info(name); };
+  const auto group = [&](const std::string& name) { file.group(name); };
+  const auto exists = [&](const std::string& name) { file.exists(name); };
+  for (const char* name : {"external", "external_group/values", "own/external_group/values", "soft", "dangling"}) {
+    refused(name, "link", values);
+    refused(name, "link", slice);
+    refused(name, "link", info);
+    refused(name, "link", exists);
+  }
+  for (const char* name : {"external_group", "own/external_group"}) {
+    refused(name, "link", group);
+    refused(name, "link", [&](const std::string& object) { file.is_group(object); });
+  }
+  expect_error(error_of([&] { file.group("own").group("external_group"); }), path + ": /own/external_group: ", "link");
+  for (const auto& [name, why] : {std::pair{"stored", "external storage"}, std::pair{"own/virtual", "virtual"}}) {
+    refused(name, why, values);
+    refused(name, why, slice);
+    refused(name, why, info);
+  }
+}
+
 TEST(Hdf5, AppendsToAFileAndKeepsTheUserBlock) {
   TemporaryFolder folder;
   const std::string path = folder / "a.h5";

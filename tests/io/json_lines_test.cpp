@@ -1,5 +1,10 @@
 #include "io/json_lines.hpp"
 
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "io/appended_file.hpp"
 #include "support.hpp"
 
 namespace fedpp::io {
@@ -34,6 +39,34 @@ TEST(JsonLines, WhatIsNoObjectIsCounted) {
 TEST(JsonLines, AFileThatCannotBeWrittenIsGivenUp) {
   JsonLinesWriter writer("/nowhere/status.jsonl");
   writer.append({{"round", 1}});
+}
+
+TEST(AppendedFile, WritesToNoLinkAndToNothingButAFile) {
+  const TemporaryFolder folder;
+  const std::string victim = put(folder / "victim", "somebody's\n"), path = folder / "train.log";
+  std::filesystem::create_symlink(victim, path);
+  expect_error(error_of([&] { AppendedFile{path}; }), path + ": is a symbolic link", "take it away");
+  expect_error(error_of([&] { JsonLinesWriter{path}; }), path + ": is a symbolic link", "take it away");
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink(folder / "none", path);
+  expect_error(error_of([&] { AppendedFile{path}; }), path + ": is a symbolic link", "take it away");
+  EXPECT_FALSE(std::filesystem::exists(folder / "none"));
+  std::filesystem::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  expect_error(error_of([&] { AppendedFile{path}; }), path + ": is no regular file", "take it away");
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
+  expect_error(error_of([&] { AppendedFile{path}; }), path + ": is no regular file", "take it away");
+  EXPECT_EQ(bytes_of(victim), "somebody's\n");
+}
+
+TEST(AppendedFile, SaysWhatTheSystemRefuses) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(AppendedFile(folder / "none/train.log").append("a\n"), ENOENT);
+  const AppendedFile file(folder / "train.log");
+  const FileSizeLimit limit(3);
+  EXPECT_EQ(file.append("ab\n"), 0);
+  EXPECT_EQ(file.append("cd\n"), EFBIG);
 }
 
 }  // namespace

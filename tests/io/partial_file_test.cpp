@@ -110,6 +110,39 @@ TEST(PartialFile, HasTheRightsOfTheUmask) {
   EXPECT_EQ(status.st_mode & 0777, 0640u);
 }
 
+/// Who takes result.json away from others does so once, not after each --resume.
+TEST(PartialFile, KeepsOutWhomTheFileKeptOutThatItReplaces) {
+  TemporaryFolder folder;
+  const auto mode = [](const std::string& path) {
+    struct stat status{};
+    EXPECT_EQ(::stat(path.c_str(), &status), 0) << path;
+    return status.st_mode & 07777;
+  };
+  const mode_t before = ::umask(027);
+  const auto after = [&](mode_t kept) {
+    const std::string path = put(folder / "a.json", "old");
+    EXPECT_EQ(::chmod(path.c_str(), kept), 0);
+    PartialFile partial(path);
+    const mode_t on_its_way = mode(partial.partial_path());
+    partial.append("new");
+    partial.commit();
+    EXPECT_EQ(mode(path), on_its_way);
+    EXPECT_EQ(bytes_of(path), "new");
+    return on_its_way;
+  };
+  EXPECT_EQ(after(0600), 0600u);
+  EXPECT_EQ(after(0640), 0640u);
+  EXPECT_EQ(after(0644), 0640u);  // the umask counts, too
+  EXPECT_EQ(after(0400), 0600u);
+  EXPECT_EQ(after(04750), 0750u);
+  const std::string closed = put(folder / "closed", "x"), link = folder / "link";
+  ASSERT_EQ(::chmod(closed.c_str(), 0600), 0);
+  std::filesystem::create_symlink(closed, link);
+  write_file(link, "new");
+  EXPECT_EQ(mode(link), 0640u);  // a link is replaced, not what it leads to
+  ::umask(before);
+}
+
 TEST(PartialFile, FailuresNameThePathAndLeaveNothing) {
   TemporaryFolder folder;
   const std::string none = folder / "none/a.csv";

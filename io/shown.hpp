@@ -1,0 +1,15 @@
+// Text from files in messages and tables: it stays what it is called, says nothing to the terminal, and is short.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace fedpp::io {
+
+/// Control characters (below 0x20, 0x7f, U+0080 to U+009F) and bytes that are no UTF-8 as \xNN, all else as it is.
+std::string visible(std::string_view text);
+
+/// A value for a message: 'visible text', cut after 60 characters of it.
+std::string shown(std::string_view text);
+
+}  // namespace fedpp::io
