@@ -1,4 +1,4 @@
-// Whether what a file shows as its own lies in it: HDF5 follows links and reads arrays' values from other files unasked.
+// Whether what a file shows as its own lies in it: HDF5 follows links and reads values from other files unasked.
 #include "io/hdf5_detail.hpp"
 
 namespace fedpp::io::hdf5 {

@@ -33,7 +33,8 @@ PartialFile::PartialFile(const std::string& path) : path_(path), number_(::getpi
   const SignalsWait until_it_is_known;
   const mode_t mode = mode_in_place_of(path_);
   int fd = -1;
-  // Not mkstemp(): others may read the file as `mode` and the umask say. O_EXCL follows no link, and is one host's or another's.
+  // Not mkstemp(): others may read the file as `mode` and the umask say. O_EXCL follows no link, and is one host's or
+  // another's.
   while ((fd = ::open(partial_path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)) < 0 && errno == EEXIST)
     ++number_;
   if (fd < 0 && errno == ENOENT)

@@ -6,8 +6,8 @@
 
 namespace fedpp::io {
 
-/// Bytes of the character that `text` begins with; 0 where it begins with no well-formed UTF-8 (RFC 3629: no surrogates,
-/// nothing longer than needed).
+/// Bytes of the character that `text` begins with; 0 where it begins with no well-formed UTF-8 (RFC 3629: no
+/// surrogates, nothing longer than needed).
 inline std::size_t utf8_character(std::string_view text) {
   const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
   if (text.empty()) return 0;
