@@ -9,6 +9,7 @@
 #include "data/random.hpp"
 #include "data/realisation.hpp"
 #include "data/split.hpp"
+#include "data/ties.hpp"
 
 using namespace fedpp::data;
 
@@ -183,6 +184,40 @@ TEST(History, APeakOfTheIntensityWhereEventsAreIsCountedInAScore) {
   EXPECT_NEAR(by_nodes(lattice(16), intensity(0.03)), exact(0.03), 0.2 * exact(0.03));
   EXPECT_NEAR(by_nodes(lattice(16), intensity(0.1)), exact(0.1), 0.02 * exact(0.1));
   EXPECT_NEAR(by_nodes(lattice(64), intensity(0.03)), exact(0.03), 0.01 * exact(0.03));
+}
+
+TEST(History, HeldOutWindowsAreReadInPiecesThatSeeSuchAPeak) {
+  ClientSequence sequence;
+  for (int t = 0; t <= 20; ++t) sequence.times.push_back(t);
+  std::int64_t outside = 0;
+  ASSERT_TRUE(cut_chronologically(sequence, false, {}, outside, {SplitAt::kEvent}));  // 12, 4 and 4 gaps of 1
+  ClientData client;
+  client.sequences = {sequence};
+  RealisationRules rules;
+  rules.history = true;
+  rules.clock = {true, 0, 1, 100};
+  rules.gaps = {0, 0.5};
+  const double half = 0.5 * std::sqrt(2 * std::numbers::pi);
+  const auto peak = [](double width) {
+    return [=](const Realisation& r, std::size_t q) {
+      const double gap = r.nodes[q] - r.streams[0].times[r.node_history[q].before - 1];
+      return std::exp(-0.5 * std::pow((gap - 1) / width, 2)) / width;
+    };
+  };
+  EXPECT_NEAR(by_nodes(held_out_realisations(client, rules, kTest)[0], peak(0.03)), 4 * half, 0.01 * 4 * half);
+  EXPECT_NEAR(by_nodes(held_out_realisations(client, rules, kValidation)[0], peak(0.1)), 4 * half, 0.02 * 4 * half);
+}
+
+TEST(Gaps, AreDoubtedWhereMoreThanATenthIsZero) {
+  Gaps gaps;
+  gaps.add({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9});  // ten gaps, the last is zero
+  EXPECT_EQ(gaps.all, 10);
+  EXPECT_EQ(gaps.zero, 1);
+  EXPECT_EQ(gaps.doubt(), "");
+  gaps.add({5});
+  gaps.add({3, 3, 3});
+  EXPECT_TRUE(gaps.doubt().starts_with("25 % of the gaps")) << gaps.doubt();  // 3 of 12
+  EXPECT_EQ(Gaps{}.doubt(), "");
 }
 
 TEST(History, CellsFollowThePeriodsOfTheInputs) {

@@ -176,6 +176,16 @@ TEST(Realisation, NodesFollowSizeAndPeriods) {
   EXPECT_NEAR(daily / fine, 1, 1e-6);
 }
 
+TEST(RealisationRules, HaveTheShortestPeriodInTheModelsUnitOfTime) {
+  Plan plan;
+  plan.finished = true;
+  plan.clock = {false, 3, 0.25, 100};
+  fedpp::config::Model model;
+  EXPECT_EQ(realisation_rules(plan, model).period, 0);
+  model.periods = {168, 24, 8766};
+  EXPECT_EQ(realisation_rules(plan, model).period, 6);
+}
+
 TEST(Realisation, PeriodsInAnotherUnitAreRefusedInWords) {
   const ClientData client = tied_client();
   RealisationRules rules;
