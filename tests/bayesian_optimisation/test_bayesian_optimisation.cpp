@@ -191,6 +191,18 @@ TEST(Optimiser, ValuesThatAreNotFiniteAreTheWorst) {
   EXPECT_EQ(maximise([](double) { return NAN; }, 1).best(), 1.0);
 }
 
+TEST(Optimiser, AValueThatIsNotFiniteIsAsTheWorstSoFar) {
+  Optimiser told({.low = 0, .high = 1}), untold({.low = 0, .high = 1});
+  const std::vector<double> values{0.3, 1, -0.2, 0.5, 0.9};
+  for (int step = 0; step < 9; ++step) {
+    const double x = told.propose(0.3);
+    EXPECT_EQ(untold.propose(0.3), x) << step;
+    const double value = step < 5 ? values[step] : std::cos(9 * x);
+    told.observe(step == 3 ? -0.2 : value);
+    untold.observe(step == 3 ? NAN : value);
+  }
+}
+
 TEST(Optimiser, IsAFunctionOfWhatItIsTold) {
   const auto f = [](double x) { return std::cos(9 * x); };
   std::vector<double> first, second;

@@ -230,6 +230,35 @@ TEST(History, CellsFollowThePeriodsOfTheInputs) {
   EXPECT_LE(r.nodes.size(), 12u * 32 * 3);
 }
 
+TEST(History, BeginsWithTheObservationWhereThatIsBeforeTheFirstEvent) {
+  ClientSequence sequence;
+  sequence.times = {3, 4, 8, 12};
+  sequence.events = {std::vector<double>{3, 4, 8}, {}, {12}};
+  sequence.windows = {std::vector<Interval>{{0, 10}}, {}, {{10, 15}}};
+  ClientData client;
+  client.sequences = {sequence};
+  RealisationRules rules;
+  rules.history = true;
+  rules.clock = {false, 0, 1, 15};
+  rules.gaps = {0, 0.5};
+  const auto train = make_realisations(client, rules, std::array{kTrain}, 1.0)[0];
+  EXPECT_EQ(train.streams[0].start, 0);
+  EXPECT_EQ(train.streams[0].times, (std::vector<double>{3, 4, 8}));
+  double before_first = 0, all = 0;
+  for (std::size_t q = 0; q < train.nodes.size(); ++q) {
+    all += train.node_weights[q];
+    if (train.node_history[q].before > 0) continue;
+    EXPECT_LT(train.nodes[q], 3);
+    before_first += train.node_weights[q];
+  }
+  EXPECT_NEAR(before_first, 3, 1e-12);
+  EXPECT_NEAR(all, 10, 1e-12);
+  // A split that the sequence has no part in: the history of its training all the same, which inducing points need.
+  const auto validation = make_realisations(client, rules, std::array{kValidation}, 1.0)[0];
+  EXPECT_EQ(validation.streams[0].times, train.streams[0].times);
+  EXPECT_TRUE(validation.nodes.empty());
+}
+
 TEST(GapScale, IsThatOfPositiveTrainingGaps) {
   const ClientData client = example();
   const Clock clock{true, 0, 4, 100};

@@ -64,6 +64,11 @@ TEST(PlanPopulation, UndealtClientsOfEqualTypesAreCopies) {
   EXPECT_TRUE(plan.shared());
   options.clients = 2;  // which see types 0, 1 and 2, 3
   EXPECT_FALSE(planned(options).shared());
+  options.clients = 5;  // a type each
+  options.types_per_client = 1;
+  EXPECT_FALSE(planned(options).shared());
+  options.clients = 6;
+  EXPECT_TRUE(planned(options).shared());
   EXPECT_FALSE(planned(population(folder)).shared());
 }
 

@@ -217,6 +217,14 @@ TEST(Realisation, NodesOfHeldOutWindowsLieAsDenselyAsInTraining) {
   EXPECT_EQ(training_realisations(client, rules)[0].nodes.size(), 80u);
   EXPECT_EQ(held_out_realisations(client, rules, kValidation)[0].nodes.size(), 10u);
   EXPECT_EQ(held_out_realisations(client, rules, kTest)[0].nodes.size(), 80u) << "never more";
+  // Of streams laid over each other: a share of the time from the first one's begin to the last one's end.
+  ClientSequence shorter = sequence;
+  shorter.windows[kTrain] = {{0, 20}};
+  ClientData both;
+  both.sequences = {sequence, shorter};
+  RealisationRules pooled = rules;
+  pooled.pooled = true;
+  EXPECT_EQ(held_out_realisations(both, pooled, kValidation)[0].nodes.size(), 20u);
   // A function as smooth as inducing points, 2 apart, can make it: the rule on the short window errs no more.
   const auto error = [&](const Realisation& r) {
     double integral = 0;
