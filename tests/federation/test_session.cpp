@@ -13,6 +13,8 @@
 #include <random>
 
 #include "evaluation/gap_errors.hpp"
+#include "federation/adaptation.hpp"
+#include "federation/checkpoint.hpp"
 #include "federation/communities.hpp"
 #include "federation/curve.hpp"
 #include "federation/local_starts.hpp"
@@ -338,6 +340,25 @@ TEST(ScoreStates, of_one_client_are_as_calibrated_as_it_is) {
   EXPECT_GE(ks, exact - 1e-3);
 }
 
+TEST(ScoreStates, count_increments_within_windows_only_where_events_end_these) {
+  for (const auto split_at : {config::SplitAt::kHalfway, config::SplitAt::kTime}) {
+    Federation federation([&](config::Config& config) {
+      config.data.clients = 1;
+      config.data.split_at = split_at;
+    });
+    const auto state = federation.started();
+    double events = 0, within = 0;  // each sequence ends with an event: none is cut off
+    for (const auto& s : federation.session().owned(0).data.sequences) {
+      const auto n = static_cast<double>(s.events[data::kTest].size());
+      events += n;
+      within += std::max(n - 1, 0.0);
+    }
+    ASSERT_LT(within, events);
+    const auto scores = federation::score_states(federation.session(), state, KeptState::kLast, federation.progress());
+    EXPECT_EQ(scores.json["calibration"]["increments"], split_at == config::SplitAt::kTime ? events : within);
+  }
+}
+
 TEST(ScoreStates, leave_hostile_clients_out_of_both_states) {
   Federation federation([](config::Config& config) {
     config.attack.kind = config::AttackKind::kNoise;
@@ -506,6 +527,42 @@ TEST(Session, has_the_scale_of_all_clients_gaps) {
       }
   EXPECT_NEAR(session.rules().gaps.mean, sum / n, 1e-9);
   EXPECT_NEAR(session.rules().gaps.sd, std::sqrt(squares / n - sum / n * sum / n), 1e-9);
+}
+
+TEST(ContinueClients, take_weights_and_priors_of_their_own_from_the_state_that_is_wanted) {
+  Federation federation;
+  auto& session = federation.session();
+  const auto folder = std::filesystem::temp_directory_path() / ("fedpp_session_" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  auto state = federation.started();
+  state.next_round = 3;
+  state.stopping.best_round = 1;
+  state.best_theta = state.theta;
+  const auto moved = [](model::WeightPosterior posterior, double by) {
+    for (double& r : posterior.mean) r += by;
+    return posterior;
+  };
+  const auto last = uploads_of(session);
+  state.theta.own[1] = moved(last.at(1), 0.1);
+  state.best_theta.own[1] = moved(last.at(1), 0.2);
+  for (const auto& client : session.owned()) {
+    auto best = client.model.state;
+    best.weights = moved(best.weights, 0.3);
+    state.best_clients[client.data.id] = best;
+  }
+  federation::write_checkpoint(session, state, folder.string(), 1);
+  const auto header = federation::read_header((folder / "checkpoint-000003.h5").string(),
+                                              federation::ReadFor::kAdaptation, session.world());
+  for (const auto wanted : {KeptState::kLast, KeptState::kBest}) {
+    const auto read = federation::continue_clients(session, header, wanted);
+    EXPECT_EQ(read.next_round, 3);
+    EXPECT_EQ(read.theta.own.size(), 1u);
+    EXPECT_EQ(read.theta.own.at(1).mean, (wanted == KeptState::kBest ? state.best_theta : state.theta).own.at(1).mean);
+    for (const auto& client : session.owned())
+      EXPECT_EQ(client.model.state.weights.mean,
+                wanted == KeptState::kBest ? moved(last.at(client.data.id), 0.3).mean : last.at(client.data.id).mean);
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST(ClientGraph, convolutes_uploads_by_the_rows_of_the_positive_similarities) {
