@@ -243,6 +243,28 @@ TEST(LocalStarts, predict_the_half_of_the_validation_windows_that_ranks_no_round
   }
 }
 
+TEST(LocalStarts, are_mixed_only_of_what_a_client_has_learned) {
+  Federation federation([](config::Config& config) {
+    config.federation.client_start = config::ClientStart::kMix;
+    config.federation.mix_lambda = 0.7;
+  });
+  auto& session = federation.session();
+  const auto state = federation.started();
+  session.owned(1).model.state.started = false;
+  std::vector<model::Client*> participants;
+  for (auto& client : session.owned()) participants.push_back(&client.model);
+  const auto own = session.owned(0).model.state.weights, first = session.owned(1).model.state.weights;
+  federation::ValidationWindows windows(session);
+  const auto lambdas = federation::move_to_starts(session, windows, participants, state.theta, 0);
+  EXPECT_EQ(lambdas, (std::map<std::int64_t, double>{{0, 0.7}, {2, 0.7}}));
+  const auto& moved = session.owned(0).model.state.weights;
+  for (std::size_t p = 0; p < own.mean.size(); ++p) {
+    EXPECT_NEAR(moved.mean[p], 0.7 * own.mean[p] + 0.3 * state.theta.common.mean[p], 1e-12);
+    EXPECT_NEAR(moved.sd[p], 0.7 * own.sd[p] + 0.3 * state.theta.common.sd[p], 1e-12);
+  }
+  EXPECT_EQ(session.owned(1).model.state.weights.mean, first.mean);
+}
+
 TEST(RoundValidation, is_per_event_of_the_clients_that_are_not_hostile) {
   Federation federation([](config::Config& config) {
     config.attack.kind = config::AttackKind::kNoise;
@@ -275,6 +297,34 @@ TEST(RoundValidation, is_per_event_of_the_clients_that_are_not_hostile) {
   EXPECT_DOUBLE_EQ(validation.score({}, 0), -0.5);
 }
 
+TEST(RoundValidation, scores_anew_whoever_took_part_or_has_no_state_of_its_own) {
+  for (const bool all_change : {false, true}) {
+    Federation federation;
+    auto& session = federation.session();
+    auto state = federation.started();
+    session.owned(2).model.state.started = false;
+    const evaluation::Score known{-100, -100, 10};
+    for (const auto c : federation.all()) state.validation[c] = known;
+    federation::ValidationWindows windows(session);
+    const auto now = federation::validation_scores(session, windows, federation.all(), state.theta);
+    federation::RoundValidation(session, windows, state, federation.progress(), all_change).score({1}, 0);
+    for (const auto c : federation.all())
+      EXPECT_EQ(state.validation[c].headline, c == 0 && !all_change ? known.headline : now[c].headline) << c;
+  }
+}
+
+TEST(RoundValidation, forgets_scores_of_those_that_took_part_in_a_round_that_is_not_validated) {
+  Federation federation([](config::Config& config) { config.federation.validate_every = 2; });
+  auto state = federation.started();
+  for (const auto c : federation.all()) state.validation[c] = {-100, -100, 10};
+  federation::ValidationWindows windows(federation.session());
+  federation::RoundValidation validation(federation.session(), windows, state, federation.progress(), false);
+  EXPECT_TRUE(std::isnan(validation.score({0, 2}, 0)));
+  EXPECT_EQ(state.validation.count(0) + state.validation.count(2), 0u);
+  EXPECT_EQ(state.validation.count(1), 1u);
+  EXPECT_EQ(state.stopping.best_round, -1);
+}
+
 TEST(IntensityCurve, is_of_the_files_time_and_lies_in_its_band) {
   PopulationFederation federation;
   auto& session = federation.session();
@@ -291,6 +341,17 @@ TEST(IntensityCurve, is_of_the_files_time_and_lies_in_its_band) {
     EXPECT_LT(curve.lower[j], curve.mean[j]);
     EXPECT_LT(curve.mean[j], curve.upper[j]);
   }
+}
+
+TEST(IntensityCurve, of_a_history_goes_on_to_the_end_of_its_sequences_windows) {
+  Federation federation([](config::Config& config) { config.model.encoder = config::Encoder::kDecay; });
+  auto& session = federation.session();
+  federation.started();
+  auto& sequence = session.owned(0).data.sequences.front();
+  sequence.windows[data::kTest].back().end += 500;  // observed, without an event
+  const auto curve = federation::intensity_curve(session, session.owned(0), session.initial_prior());
+  EXPECT_NEAR(curve.time.front(), 0, 1e-9);  // elapsed since its origin
+  EXPECT_NEAR(curve.time.back(), sequence.windows[data::kTest].back().end - sequence.origin, 1e-6);
 }
 
 TEST(NextEventErrors, are_in_the_files_unit_of_time_of_the_clients_that_are_not_hostile) {
@@ -453,6 +514,26 @@ TEST(Server, weighs_uploads_alike_or_by_their_training_events) {
   }
 }
 
+TEST(Server, gets_to_see_what_a_hostile_client_makes_of_its_upload) {
+  Federation federation([](config::Config& config) {
+    config.aggregation.divergence = config::Divergence::kFedavg;
+    config.attack.kind = config::AttackKind::kScaled;
+    config.attack.share = 0.34;
+    config.attack.strength = 10;
+  });
+  auto& session = federation.session();
+  auto state = federation.started();
+  const auto before = state.theta.common;
+  auto outcome = outcome_of(session);
+  std::vector<double> mean(session.parameters(), 0.0);
+  for (const auto& [client, upload] : outcome.uploads)
+    for (std::size_t p = 0; p < mean.size(); ++p)
+      mean[p] += (before.mean[p] + (session.hostile(client) ? 10 : 1) * (upload.mean[p] - before.mean[p])) / 3;
+  federation::Server server(session, state, federation.progress());
+  EXPECT_TRUE(server.aggregate(outcome, 0).empty());
+  for (std::size_t p = 0; p < mean.size(); ++p) EXPECT_NEAR(state.theta.common.mean[p], mean[p], 1e-9) << p;
+}
+
 TEST(Server, lets_a_client_whose_upload_it_rejects_begin_anew) {
   Federation federation;
   auto& session = federation.session();
@@ -587,6 +668,21 @@ TEST(ClientGraph, convolutes_uploads_by_the_rows_of_the_positive_similarities) {
     most = std::max(most, degree / 3);
   }
   EXPECT_GT(most - least, 1e-6) << "equal degrees: the test tests little";
+}
+
+TEST(ClientGraph, is_of_the_uploads_last_sent) {
+  Federation federation([](config::Config& config) { config.aggregation.scope = config::Scope::kSimilarityGraph; });
+  auto& session = federation.session();
+  federation.started();
+  federation::KeptUploads kept;
+  for (const auto& [client, posterior] : uploads_of(session)) kept[client] = {0, posterior};
+  federation::ClientGraph graph(session);
+  const auto first = graph.update(kept).weights;
+  for (double& r : kept[1].posterior.mean) r *= -0.5;
+  kept[1].round = 1;
+  const auto second = graph.update(kept).weights;
+  EXPECT_NE(first, second);
+  EXPECT_EQ(second, federation::ClientGraph(session).update(kept).weights);
 }
 
 TEST(PersonalPriors, forget_an_upload_after_so_many_rounds) {
