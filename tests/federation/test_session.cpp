@@ -297,6 +297,15 @@ TEST(RoundValidation, is_per_event_of_the_clients_that_are_not_hostile) {
   EXPECT_DOUBLE_EQ(validation.score({}, 0), -0.5);
 }
 
+TEST(RoundValidation, counts_the_integral_of_clients_without_an_event_as_test_scores_do) {
+  Federation federation;
+  auto state = federation.started();
+  state.validation = {{0, {-5, -5, 10}}, {1, {-3, -3, 0}}, {2, {-4, -4, 10}}};
+  federation::ValidationWindows windows(federation.session());
+  federation::RoundValidation validation(federation.session(), windows, state, federation.progress(), false);
+  EXPECT_DOUBLE_EQ(validation.score({}, 0), -12.0 / 20);
+}
+
 TEST(RoundValidation, scores_anew_whoever_took_part_or_has_no_state_of_its_own) {
   for (const bool all_change : {false, true}) {
     Federation federation;
