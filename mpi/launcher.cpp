@@ -1,6 +1,7 @@
 #include "mpi/launcher.hpp"
 
 #include <cstdlib>
+#include <initializer_list>
 
 namespace fedpp::mpi {
 

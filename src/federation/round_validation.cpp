@@ -29,7 +29,8 @@ double RoundValidation::score(const std::vector<std::int64_t>& participants, std
       const bool scored = std::abs(score.headline) < model::kMostNats;
       failed += !scored && !std::isinf(score.headline);
       missing += !scored && !session_.hostile(client);
-      if (!(score.events > 0) || !scored || session_.hostile(client)) continue;
+      // One without an event counts, too, as in test scores: with its integral.
+      if (!scored || session_.hostile(client)) continue;
       headline.push_back(score.headline);
       events.push_back(score.events);
     }

@@ -1,9 +1,11 @@
 // The Gaussian process against dense formulas, the acquisition against its integral, the optimiser on known functions.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numbers>
+#include <numeric>
 #include <random>
 
 #include "bayesian_optimisation/gaussian_process.hpp"
@@ -130,6 +132,49 @@ TEST(Optimiser, FindsTheMaximaOfKnownFunctions) {
       EXPECT_NEAR(maximise(c.f, seed).best(), c.at, 0.01) << c.at << " seed " << seed;
 }
 
+TEST(Optimiser, ChoosesBetweenTheBestPointsOfItsAcquisitionsByWhatTheseHaveGained) {
+  // GP-Hedge as it is defined, with the process and the expected improvement of the tests above.
+  const auto f = [](double x) { return 3 * std::sin(7 * x) + x; };
+  Optimiser optimiser({.low = 0, .high = 1});
+  std::vector<double> x, y, nominees;
+  double gains[2] = {0, 0}, difference = 0, apart = 0;
+  for (int step = 0; step < 10; ++step) {
+    if (step >= 5) {
+      const auto n = static_cast<double>(y.size());
+      const double mean = std::accumulate(y.begin(), y.end(), 0.0) / n;
+      double square = 0;
+      for (const double value : y) square += (value - mean) * (value - mean) / n;
+      std::vector<double> in_sds;
+      for (const double value : y) in_sds.push_back((value - mean) / std::sqrt(square));
+      const GaussianProcess process(x, in_sds, 1);
+      for (std::size_t k = 0; k < nominees.size(); ++k) gains[k] += process.at(nominees[k]).mean;
+      const double highest = *std::max_element(in_sds.begin(), in_sds.end());
+      double best[2] = {-1e300, -1e300};
+      nominees.assign(2, 0);
+      for (int c = 0; c <= 80; ++c) {
+        const double at = c / 80.0;
+        if (std::any_of(x.begin(), x.end(), [&](double other) { return std::fabs(at - other) < 1e-9; })) continue;
+        const auto [expected, sd] = process.at(at);
+        const double worth[2] = {expected_improvement(expected, sd, highest), expected + 2 * sd};
+        for (int k = 0; k < 2; ++k)
+          if (worth[k] > best[k]) best[k] = worth[k], nominees[k] = at;
+      }
+      const double chance = std::exp(gains[0]) / (std::exp(gains[0]) + std::exp(gains[1]));
+      for (int k = 0; k < 2; ++k) {
+        auto asked = optimiser;
+        EXPECT_NEAR(asked.propose(chance + (k == 0 ? -1e-6 : 1e-6)), nominees[k], 1e-12) << step;
+      }
+      difference = std::max(difference, std::fabs(gains[1] - gains[0]));
+      apart = std::max(apart, std::fabs(nominees[1] - nominees[0]));
+    }
+    x.push_back(optimiser.propose(0.4));
+    y.push_back(f(x.back()));
+    optimiser.observe(y.back());
+  }
+  EXPECT_GT(difference, 0.01) << "equal gains: the test tests little";
+  EXPECT_GT(apart, 0.01) << "equal points: the test tests little";
+}
+
 TEST(Optimiser, TheBestOfAllEvaluatedPointsWins) {
   // A spike that no process expects, at an initial point.
   const auto spike = maximise([](double x) { return x == 1.0 ? 5.0 : x; }, 1);
@@ -144,6 +189,18 @@ TEST(Optimiser, ValuesThatAreNotFiniteAreTheWorst) {
   const auto found = maximise([](double x) { return x > 0.9 ? NAN : -(x - 0.8) * (x - 0.8); }, 1);
   EXPECT_NEAR(found.best(), 0.8, 0.01);
   EXPECT_EQ(maximise([](double) { return NAN; }, 1).best(), 1.0);
+}
+
+TEST(Optimiser, AValueThatIsNotFiniteIsAsTheWorstSoFar) {
+  Optimiser told({.low = 0, .high = 1}), untold({.low = 0, .high = 1});
+  const std::vector<double> values{0.3, 1, -0.2, 0.5, 0.9};
+  for (int step = 0; step < 9; ++step) {
+    const double x = told.propose(0.3);
+    EXPECT_EQ(untold.propose(0.3), x) << step;
+    const double value = step < 5 ? values[step] : std::cos(9 * x);
+    told.observe(step == 3 ? -0.2 : value);
+    untold.observe(step == 3 ? NAN : value);
+  }
 }
 
 TEST(Optimiser, IsAFunctionOfWhatItIsTold) {

@@ -2,10 +2,13 @@
 
 #include <limits>
 #include <regex>
+#include <string>
+#include <utility>
 
 #include "config/date.hpp"
 #include "config/error.hpp"
 #include "data/event_table.hpp"
+#include "data/unix_time.hpp"
 #include "data/words.hpp"
 #include "files.hpp"
 
@@ -181,6 +184,20 @@ TEST(EventTable, UnixTimeIsDates) {
                     "s, ms, us, ns");
   EXPECT_USER_ERROR(read_unix("0,2019-03-01\n", "s"), "a.csv:2: time '2019-03-01' is no number");
   EXPECT_USER_ERROR(read_unix("0,inf\n", "s"), "a.csv:2: time 'inf' is no number");
+}
+
+TEST(UnixTime, NumbersThatLookLikeItAreDoubtedWithTheirUnit) {
+  using fedpp::data::doubt_about_numbers;
+  for (const auto& [unit, ticks] : {std::pair{"s", 1.0}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}}) {
+    const auto text = doubt_about_numbers(1.5e9 * ticks, 1.6e9 * ticks);
+    EXPECT_NE(text.find(std::string("Unix time in ") + unit + ", 2017-07-14"), std::string::npos) << text;
+    EXPECT_NE(text.find(std::string("--unix-time ") + unit + " "), std::string::npos) << text;
+  }
+  EXPECT_NE(doubt_about_numbers(631152000, 631152001), "");  // the first second of 1990
+  EXPECT_EQ(doubt_about_numbers(631151999, 631152001), "");
+  EXPECT_EQ(doubt_about_numbers(4102444799, 4102444800), "");  // the first second of 2100
+  EXPECT_EQ(doubt_about_numbers(0, 1.6e9), "");
+  EXPECT_EQ(doubt_about_numbers(0, 100), "");
 }
 
 TEST(EventTable, WindowsNameSequencesAsTheEventsDo) {

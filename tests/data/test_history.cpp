@@ -9,6 +9,7 @@
 #include "data/random.hpp"
 #include "data/realisation.hpp"
 #include "data/split.hpp"
+#include "data/ties.hpp"
 
 using namespace fedpp::data;
 
@@ -185,6 +186,40 @@ TEST(History, APeakOfTheIntensityWhereEventsAreIsCountedInAScore) {
   EXPECT_NEAR(by_nodes(lattice(64), intensity(0.03)), exact(0.03), 0.01 * exact(0.03));
 }
 
+TEST(History, HeldOutWindowsAreReadInPiecesThatSeeSuchAPeak) {
+  ClientSequence sequence;
+  for (int t = 0; t <= 20; ++t) sequence.times.push_back(t);
+  std::int64_t outside = 0;
+  ASSERT_TRUE(cut_chronologically(sequence, false, {}, outside, {SplitAt::kEvent}));  // 12, 4 and 4 gaps of 1
+  ClientData client;
+  client.sequences = {sequence};
+  RealisationRules rules;
+  rules.history = true;
+  rules.clock = {true, 0, 1, 100};
+  rules.gaps = {0, 0.5};
+  const double half = 0.5 * std::sqrt(2 * std::numbers::pi);
+  const auto peak = [](double width) {
+    return [=](const Realisation& r, std::size_t q) {
+      const double gap = r.nodes[q] - r.streams[0].times[r.node_history[q].before - 1];
+      return std::exp(-0.5 * std::pow((gap - 1) / width, 2)) / width;
+    };
+  };
+  EXPECT_NEAR(by_nodes(held_out_realisations(client, rules, kTest)[0], peak(0.03)), 4 * half, 0.01 * 4 * half);
+  EXPECT_NEAR(by_nodes(held_out_realisations(client, rules, kValidation)[0], peak(0.1)), 4 * half, 0.02 * 4 * half);
+}
+
+TEST(Gaps, AreDoubtedWhereMoreThanATenthIsZero) {
+  Gaps gaps;
+  gaps.add({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9});  // ten gaps, the last is zero
+  EXPECT_EQ(gaps.all, 10);
+  EXPECT_EQ(gaps.zero, 1);
+  EXPECT_EQ(gaps.doubt(), "");
+  gaps.add({5});
+  gaps.add({3, 3, 3});
+  EXPECT_TRUE(gaps.doubt().starts_with("25 % of the gaps")) << gaps.doubt();  // 3 of 12
+  EXPECT_EQ(Gaps{}.doubt(), "");
+}
+
 TEST(History, CellsFollowThePeriodsOfTheInputs) {
   const auto peaks = [](const Realisation& r, std::size_t q) {  // ten a unit of time
     return 1 + std::sin(2 * std::numbers::pi * 10 * r.nodes[q]) * std::sin(2 * std::numbers::pi * 10 * r.nodes[q]);
@@ -193,6 +228,35 @@ TEST(History, CellsFollowThePeriodsOfTheInputs) {
   EXPECT_GT(std::abs(by_nodes(lattice(1), peaks) - 1.5 * 12), 0.1 * 12);
   const auto r = lattice(1, 1e-6);  // no more than so many
   EXPECT_LE(r.nodes.size(), 12u * 32 * 3);
+}
+
+TEST(History, BeginsWithTheObservationWhereThatIsBeforeTheFirstEvent) {
+  ClientSequence sequence;
+  sequence.times = {3, 4, 8, 12};
+  sequence.events = {std::vector<double>{3, 4, 8}, {}, {12}};
+  sequence.windows = {std::vector<Interval>{{0, 10}}, {}, {{10, 15}}};
+  ClientData client;
+  client.sequences = {sequence};
+  RealisationRules rules;
+  rules.history = true;
+  rules.clock = {false, 0, 1, 15};
+  rules.gaps = {0, 0.5};
+  const auto train = make_realisations(client, rules, std::array{kTrain}, 1.0)[0];
+  EXPECT_EQ(train.streams[0].start, 0);
+  EXPECT_EQ(train.streams[0].times, (std::vector<double>{3, 4, 8}));
+  double before_first = 0, all = 0;
+  for (std::size_t q = 0; q < train.nodes.size(); ++q) {
+    all += train.node_weights[q];
+    if (train.node_history[q].before > 0) continue;
+    EXPECT_LT(train.nodes[q], 3);
+    before_first += train.node_weights[q];
+  }
+  EXPECT_NEAR(before_first, 3, 1e-12);
+  EXPECT_NEAR(all, 10, 1e-12);
+  // A split that the sequence has no part in: the history of its training all the same, which inducing points need.
+  const auto validation = make_realisations(client, rules, std::array{kValidation}, 1.0)[0];
+  EXPECT_EQ(validation.streams[0].times, train.streams[0].times);
+  EXPECT_TRUE(validation.nodes.empty());
 }
 
 TEST(GapScale, IsThatOfPositiveTrainingGaps) {

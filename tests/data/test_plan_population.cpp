@@ -64,6 +64,11 @@ TEST(PlanPopulation, UndealtClientsOfEqualTypesAreCopies) {
   EXPECT_TRUE(plan.shared());
   options.clients = 2;  // which see types 0, 1 and 2, 3
   EXPECT_FALSE(planned(options).shared());
+  options.clients = 5;  // a type each
+  options.types_per_client = 1;
+  EXPECT_FALSE(planned(options).shared());
+  options.clients = 6;
+  EXPECT_TRUE(planned(options).shared());
   EXPECT_FALSE(planned(population(folder)).shared());
 }
 
@@ -106,15 +111,22 @@ TEST(PlanPopulation, LocalFractionKeepsTestLists) {
   const Folder folder;
   auto options = population(folder);
   const auto whole = load_all(planned(options));
-  options.local_fraction = 0.1;
-  const auto part = load_all(planned(options));
-  for (std::size_t c = 0; c < whole.size(); ++c) {
-    auto train = [](const ClientData& d) {
-      return std::count_if(d.sequences.begin(), d.sequences.end(), [](const auto& s) { return s.fold >= 0; });
-    };
-    EXPECT_EQ(train(part[c]), std::max(1L, std::lround(0.1 * train(whole[c]))));
-    EXPECT_EQ(part[c].sequences.size() - train(part[c]), whole[c].sequences.size() - train(whole[c]));
+  int up = 0, down = 0;  // clients whose number is rounded
+  for (const double fraction : {0.1, 0.37}) {
+    options.local_fraction = fraction;
+    const auto part = load_all(planned(options));
+    for (std::size_t c = 0; c < whole.size(); ++c) {
+      auto train = [](const ClientData& d) {
+        return std::count_if(d.sequences.begin(), d.sequences.end(), [](const auto& s) { return s.fold >= 0; });
+      };
+      const double share = fraction * static_cast<double>(train(whole[c]));
+      EXPECT_EQ(train(part[c]), std::max(1L, std::lround(share)));
+      EXPECT_EQ(part[c].sequences.size() - train(part[c]), whole[c].sequences.size() - train(whole[c]));
+      (static_cast<double>(train(part[c])) > share ? up : down) += 1;
+    }
   }
+  EXPECT_GT(up, 0);
+  EXPECT_GT(down, 0);
   options.local_fraction = 1e-6;
   for (const ClientData& client : load_all(planned(options)))
     for (const ClientSequence& s : client.sequences)

@@ -176,6 +176,16 @@ TEST(Realisation, NodesFollowSizeAndPeriods) {
   EXPECT_NEAR(daily / fine, 1, 1e-6);
 }
 
+TEST(RealisationRules, HaveTheShortestPeriodInTheModelsUnitOfTime) {
+  Plan plan;
+  plan.finished = true;
+  plan.clock = {false, 3, 0.25, 100};
+  fedpp::config::Model model;
+  EXPECT_EQ(realisation_rules(plan, model).period, 0);
+  model.periods = {168, 24, 8766};
+  EXPECT_EQ(realisation_rules(plan, model).period, 6);
+}
+
 TEST(Realisation, PeriodsInAnotherUnitAreRefusedInWords) {
   const ClientData client = tied_client();
   RealisationRules rules;
@@ -207,6 +217,14 @@ TEST(Realisation, NodesOfHeldOutWindowsLieAsDenselyAsInTraining) {
   EXPECT_EQ(training_realisations(client, rules)[0].nodes.size(), 80u);
   EXPECT_EQ(held_out_realisations(client, rules, kValidation)[0].nodes.size(), 10u);
   EXPECT_EQ(held_out_realisations(client, rules, kTest)[0].nodes.size(), 80u) << "never more";
+  // Of streams laid over each other: a share of the time from the first one's begin to the last one's end.
+  ClientSequence shorter = sequence;
+  shorter.windows[kTrain] = {{0, 20}};
+  ClientData both;
+  both.sequences = {sequence, shorter};
+  RealisationRules pooled = rules;
+  pooled.pooled = true;
+  EXPECT_EQ(held_out_realisations(both, pooled, kValidation)[0].nodes.size(), 20u);
   // A function as smooth as inducing points, 2 apart, can make it: the rule on the short window errs no more.
   const auto error = [&](const Realisation& r) {
     double integral = 0;

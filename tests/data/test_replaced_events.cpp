@@ -57,6 +57,18 @@ TEST(ReplacedEvents, MoveAShareOfTheTrainingEventsWithinTheirWindows) {
                   std::count(old.history_types.begin(), old.history_types.end(), type));
     }
   }
+  auto all = client();
+  replace_events(all, 1.0, 7);
+  std::vector<double> times;
+  for (const auto& s : all.sequences) times.insert(times.end(), s.events[kTrain].begin(), s.events[kTrain].end());
+  std::sort(times.begin(), times.end());
+  EXPECT_EQ(std::unique(times.begin(), times.end()) - times.begin(), 120) << "each has a time of its own";
+  // Two windows of equal length: 60 of 120 in each, four standard deviations to either side.
+  EXPECT_NEAR(static_cast<double>(std::lower_bound(times.begin(), times.end(), 40.0) - times.begin()), 60.0, 22.0);
+  auto other = client();
+  other.id = 3;
+  replace_events(other, 1.0, 7);
+  EXPECT_NE(other.sequences[0].events[kTrain], all.sequences[0].events[kTrain]) << "clients draw for themselves";
   auto a = client(), b = client();
   replace_events(a, 0.5, 7);
   replace_events(b, 0.5, 8);

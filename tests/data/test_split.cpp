@@ -156,6 +156,7 @@ TEST(AssignWhole, CommonWindowOrOwnWindows) {
   assign_whole(s, kTest, false, {}, {1, 9}, outside);
   EXPECT_EQ(s.events[kTest], (std::vector<double>{1, 5, 9}));
   EXPECT_EQ(s.windows[kTest][0].start, 1);
+  EXPECT_EQ(s.origin, 1);
   EXPECT_EQ(outside, 2);
   ClientSequence gaps = of({0, 1, 5, 9, 10});
   outside = 0;
@@ -165,4 +166,7 @@ TEST(AssignWhole, CommonWindowOrOwnWindows) {
   EXPECT_EQ(gaps.windows[kTrain][0].start, 1);
   EXPECT_EQ(gaps.windows[kTrain][1].end, 10);
   EXPECT_EQ(outside, 2);
+  ClientSequence late = of({4});
+  assign_whole(late, kTrain, true, {{3, 5}}, {1, 10}, outside);
+  EXPECT_EQ(late.origin, 3) << "where its observation starts";
 }

@@ -45,6 +45,8 @@ TEST(ValidationHalves, ASequenceWithoutAPartnerIsCut) {
       for (const double t : a.events[kValidation])
         EXPECT_TRUE(!(t > other.start && t < other.end)) << "an event of one half in the other's window";
     }
+    const auto& first = a.windows[kValidation][0].start == 10 ? a : b;  // an event in the middle is in the earlier part
+    EXPECT_EQ(std::count(first.events[kValidation].begin(), first.events[kValidation].end(), 15), 1);
     earlier += a.windows[kValidation][0].start == 10;
     EXPECT_EQ(a.events[kTrain], whole.sequences[0].events[kTrain]);
     EXPECT_EQ(a.windows[kTest][0].end, 60);

@@ -142,6 +142,19 @@ TEST(RescaledIncrements, AWindowThatEndsAtATieCutsNothingOff) {
   EXPECT_EQ(increments.all().size(), 4u);
 }
 
+TEST(RescaledIncrements, OnlyTheLastWindowSaysWhetherSomethingIsCutOff) {
+  const std::vector<double> one{1}, at_end{0.1, 0}, within{0.2, 0.3};
+  const RescalingStream ends{one, one, at_end, {0, 1}}, goes_on{one, one, within, {0, 2}};
+  for (const bool cut_off : {true, false}) {
+    data::Random random(1, data::Purpose::kDeRounding, 0);
+    RescaledIncrements increments(random, WindowEnds::kByTime);
+    increments.add(cut_off ? ends : goes_on);
+    increments.add(cut_off ? goes_on : ends);
+    increments.finish();
+    EXPECT_EQ(increments.all().size(), cut_off ? 3u : 2u);
+  }
+}
+
 TEST(RescaledIncrements, WhatIsObservedOfNothingOrEndsByEventsGoesNoFurther) {
   data::Random random(1, data::Purpose::kDeRounding, 0);
   RescaledIncrements nothing(random, WindowEnds::kByTime);

@@ -41,6 +41,15 @@ TEST(GapSteps, start_at_the_last_distinct_time_whatever_its_split) {
   EXPECT_EQ(typical.median, 2);
 }
 
+TEST(TypicalGap, is_the_mean_and_the_middle_of_the_gaps_by_length) {
+  data::ClientData client;
+  client.sequences.push_back(sequence({0, 7, 8, 11}, {7, 8, 11}, {}, {{0, 11}}, {}));  // gaps of 7, 1 and 3
+  EXPECT_DOUBLE_EQ(typical_gap(client).mean, 11 / 3.0);
+  EXPECT_EQ(typical_gap(client).median, 3);
+  client.sequences.push_back(sequence({0, 20}, {20}, {}, {{0, 20}}, {}));
+  EXPECT_EQ(typical_gap(client).median, 5);
+}
+
 TEST(GapSteps, leave_out_the_first_time_and_steps_through_unobserved_time) {
   data::ClientData client;
   client.sequences.push_back(sequence({1, 2, 6, 7}, {1, 2}, {6, 7}, {{0, 3}}, {{5, 8}}));
@@ -73,14 +82,17 @@ TEST(HawkesGaps, are_the_expectations_of_the_fitted_process) {
   const double cut = 0.5 * (times[39] + times[40]);
   client.sequences.push_back(sequence(times, {times.begin() + 1, times.begin() + 40}, {times.begin() + 40, times.end()},
                                       {{0, cut}}, {{cut, times.back()}}));
+  // A second sequence, which knows nothing of the first one's events.
+  client.sequences.push_back(sequence({0, 0.05, 0.1, 0.2, 0.6}, {0.05}, {0.1, 0.2, 0.6}, {{0, 0.07}}, {{0.07, 0.6}}));
   const auto steps = gap_steps(client, data::kTest);
-  ASSERT_EQ(steps.size(), 8u);
+  ASSERT_EQ(steps.size(), 11u);
   const auto gaps = hawkes_gaps(client, steps, gap_grid(1e-4, 40, kGapCells));
   const auto p = fit_hawkes(client);
   ASSERT_GT(p.branching, 0.1);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     double excited = 0;
-    for (std::size_t j = 0; j < steps[i].before; ++j) excited += std::exp(-p.decay * (steps[i].previous - times[j]));
+    const auto& history = client.sequences[steps[i].sequence].times;
+    for (std::size_t j = 0; j < steps[i].before; ++j) excited += std::exp(-p.decay * (steps[i].previous - history[j]));
     double expected = 0;  // int S by the midpoint rule, Lambda in closed form
     const double step = 1e-3;
     for (int k = 0; k < 100000; ++k) {

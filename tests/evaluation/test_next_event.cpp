@@ -178,6 +178,23 @@ TEST(NextEvent, of_several_draws_is_the_mixture_beyond_the_horizon_too) {
   EXPECT_TRUE(std::isinf(perhaps.expectation()));
 }
 
+TEST(NextEvent, has_no_cell_in_which_the_intensity_falls_below_zero) {
+  const auto grid = gap_grid(1e-2, 10, 8);
+  std::vector<double> values(grid.nodes.size(), 0.1);
+  values[8] = 2, values[9] = 0;  // a line through these two would, and so would one that rises as steeply
+  values[12] = 0, values[13] = 2;
+  const NextEvent next(grid, values);
+  double before = 0;
+  for (int k = 1; k <= 2000; ++k) {
+    const double now = next.compensator(10.0 * k / 2000);
+    EXPECT_GE(now, before) << k;
+    before = now;
+  }
+  for (const std::size_t c : {4, 6})
+    EXPECT_NEAR(next.compensator(grid.edges[c + 1]) - next.compensator(grid.edges[c]),
+                2 * grid.weights[c == 4 ? 8 : 13], 1e-12);
+}
+
 TEST(NextEvent, may_never_come) {
   const auto grid = gap_grid(1e-2, 10, 8);
   std::vector<double> values(grid.nodes.size(), 0.1);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "evaluation/table.hpp"
 
@@ -82,6 +83,14 @@ TEST(Verdict, CountsNoClientWithoutAnythingToScore) {
   for (ModelScores& model : t.models) model.clients.push_back({3, {}});
   EXPECT_EQ(verdict(t).paired.clients, 3);
   EXPECT_DOUBLE_EQ(verdict(t).paired.standard_error, 0.1 / std::sqrt(3.0));
+}
+
+TEST(PairedDifference, IsBeyondChanceByStudentsQuantiles) {
+  const auto bound = [](int clients) { return PairedDifference{0, 0, clients, 0, false}.bound(); };
+  // 97.5 % of Student's distributions with 1, 10, 29, 30, 60 and 120 degrees of freedom.
+  for (const auto& [clients, quantile] :
+       {std::pair{2, 12.706}, {11, 2.228}, {30, 2.045}, {31, 2.042}, {61, 2.000}, {121, 1.980}})
+    EXPECT_NEAR(bound(clients), quantile, 0.002) << clients;
 }
 
 TEST(Verdict, SaysThatOneClientGivesNoError) {

@@ -107,6 +107,27 @@ TEST(TrivialModels, ChronologicalRatesAreThoseByHand) {
   for (const auto& [name, score] : scores) EXPECT_DOUBLE_EQ(score.events, 4) << name;
 }
 
+TEST(TrivialModels, ASequenceWithoutTrainingEventsHasOneEventsWorthOfTheClientsRate) {
+  data::ClientData client;
+  client.sequences.resize(2);
+  client.sequences[0].times = {0.5, 1, 2, 3, 3.5, 4.5};
+  client.sequences[0].events = {std::vector<double>{0.5, 1, 2, 3, 3.5}, {}, {4.5}};
+  client.sequences[0].windows = {std::vector<data::Interval>{{0, 4}}, {}, {{4, 5}}};
+  client.sequences[1].windows = {std::vector<data::Interval>{{0, 6}}, {}, {{6, 9}}};
+  const auto scores = by_name(client, data::kTest, kChronological);
+  const double silent = 1 / (6 + 2.0);                      // h = 5 / 10
+  const double busy = 6 / (4 + 2.0), last = 2 / (1 + 2.0);  // k = 1, after 3
+  EXPECT_NEAR(scores.at("homogeneous per sequence").headline, std::log(busy) - busy - 3 * silent, 1e-12);
+  EXPECT_NEAR(scores.at("last-window rate").headline, std::log(last) - last - 3 * silent, 1e-12);
+}
+
+TEST(TrivialModels, DevListsOfPublishedCodeTrainNothing) {
+  data::ClientData client = two_users_tested_on_three();
+  client.sequences.push_back(list(data::kValidation, {1, 4, 4}));  // they lie inside train and would count twice
+  EXPECT_NEAR(by_name(client, data::kTest, {Protocol::kPublishedCode, false}).at("homogeneous").headline,
+              3 * std::log1p(0.4) - 4, 1e-12);
+}
+
 TEST(TrivialModels, ElapsedHistogramEqualsADirectSum) {
   const data::ClientData client = chronological_client();
   const StepRate fitted = fit_histogram(client, 50, kChronological);

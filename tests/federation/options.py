@@ -109,6 +109,29 @@ class Settings(SameBits):
         self.assertIn("choose more aggregation.fraction_bits", told)
         self.assertNotIn("MPI_ABORT", told)
 
+    def test_the_schedule_makes_the_steps_of_later_rounds_smaller(self):
+        self.deck(federation__participants=0, federation__rounds=2, federation__validate_every=0, **PER_SEQUENCE)
+        theta = {}
+        for schedule in ["constant", "cosine", "inverse-sqrt"]:
+            self.train(1, schedule, "--set", f"training.schedule={schedule}")
+            theta[schedule] = np.array(self.result(schedule)["theta"]["mean"])
+        self.train(1, "first", "--set", "federation.rounds=1")
+        first = np.array(self.result("first")["theta"]["mean"])  # under each schedule the first round's factor is 1
+        moved = {schedule: np.abs(mean - first).mean() for schedule, mean in theta.items()}
+        self.assertGreater(moved["constant"], 1.2 * moved["inverse-sqrt"])  # factors 1, 0.71 and 0.5 in the second round
+        self.assertGreater(moved["inverse-sqrt"], 1.2 * moved["cosine"])
+
+    def test_the_bandwidth_of_mmd_is_the_prior_terms_too(self):
+        """The barycentre of one upload is that upload whatever the bandwidth: what differs is where the client ends."""
+        self.deck(data__clients=1, data__types_per_client=4, aggregation__divergence="mmd", federation__participants=0,
+                  federation__rounds=1, training__prior_weight=100.0, federation__validate_every=0, **PER_SEQUENCE)
+        theta = {}
+        for bandwidth in [0.1, 10.0]:
+            self.train(1, f"d{bandwidth}", "--set", f"aggregation.mmd_bandwidth={bandwidth}")
+            theta[bandwidth] = self.result(f"d{bandwidth}")["theta"]
+        for part in ["mean", "sd"]:
+            self.assertGreater(np.abs(np.array(theta[0.1][part]) - theta[10.0][part]).max(), 1e-3)
+
     def test_straggling_period(self):
         self.deck(federation__straggling_period=2, **PER_SEQUENCE)
         self.train(2, "out")

@@ -127,6 +127,13 @@ class Cadence(SameBits):
         self.train(2, "never", "--set", "output.checkpoint_minutes=0")
         self.assertEqual(self.checkpoints("never"), ["checkpoint-000003.h5"])
 
+    def test_by_rounds(self):
+        self.deck(federation__rounds=5, output__checkpoint_every=2, output__checkpoints_kept=9)
+        self.train(2, "out")
+        self.assertEqual(self.checkpoints("out"), [f"checkpoint-00000{done}.h5" for done in (2, 4, 5)])
+        self.train(1, "few", "--set", "output.checkpoints_kept=2")
+        self.assertEqual(self.checkpoints("few"), ["checkpoint-000004.h5", "checkpoint-000005.h5"])
+
 
 class Watching(SameBits):
     """A run in the background of many rounds."""

@@ -39,6 +39,8 @@ TEST(Attack, UploadsAreTamperedWithAsTheySay) {
   EXPECT_EQ(scaled.sd, upload.sd);
   EXPECT_EQ(federation::tampered(config_of(AttackKind::kSignFlipped, 1, 1), upload, theta, 3, 0).mean,
             (std::vector<double>{0, 2, 5}));
+  EXPECT_EQ(federation::tampered(config_of(AttackKind::kSignFlipped, 1, 2), upload, theta, 3, 0).mean,
+            (std::vector<double>{-0.5, 2, 6}));
   EXPECT_EQ(federation::tampered(config_of(AttackKind::kReplacedEvents, 1, 1), upload, theta, 3, 0).mean, upload.mean);
 }
 

@@ -92,6 +92,20 @@ TEST(Futures, do_not_depend_on_the_others) {
   EXPECT_NE(another_seed[0].drawn, alone);
 }
 
+TEST(Futures, are_each_of_one_draw_of_the_model_from_beginning_to_end) {
+  auto paths = paths_of(0, 3, 10);
+  const auto grid = evaluation::gap_grid(1e-3, 1, 4);
+  federation::draw_futures(paths, 1, [&](const std::vector<GapStart>& starts) {
+    for (const auto& start : starts) {
+      const auto path = std::ranges::find(paths, start.path, [](const FuturePath& p) { return &p.history; });
+      EXPECT_EQ(start.first_draw, path->number);
+      EXPECT_EQ(start.from, path->drawn.empty() ? path->from : path->drawn.back());
+    }
+    const std::vector<double> constant(grid.nodes.size(), 1.0);
+    return std::vector<evaluation::NextEvent>(starts.size(), evaluation::NextEvent(grid, constant));
+  });
+}
+
 TEST(Futures, tell_what_share_of_their_time_is_behind_them) {
   auto paths = paths_of(0, 2, 10);
   paths[1].until = 4;

@@ -42,6 +42,15 @@ TEST(AddIncrements, of_a_constant_intensity_are_those_of_the_exposure) {
   for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], 0.7 * exposures[i], 1e-10) << i;
 }
 
+TEST(AddIncrements, add_up_to_the_quadratures_integral) {
+  auto r = held_out({{0, 30}}, {2, 9.5, 29});
+  for (double& weight : r.node_weights) weight *= 1.5;  // as where the line through the values misses what lies between
+  const auto got = increments(r, [](double) { return 0.7; });
+  const std::vector<double> exposures{2, 7.5, 19.5};
+  ASSERT_EQ(got.size(), exposures.size());
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], 1.5 * 0.7 * exposures[i], 1e-10) << i;
+}
+
 TEST(AddIncrements, of_a_smooth_intensity_are_near_its_integral) {
   std::vector<double> events;
   for (int i = 1; i < 40; ++i) events.push_back(100 * std::pow(i / 40.0, 1.5));
@@ -66,6 +75,19 @@ TEST(AddIncrements, of_streams_go_by_their_nodes_between_events) {
   const std::vector<double> wanted{0.5 * 2, 0.5 * 4, 0.5 * (4 + 10 + 3)};
   ASSERT_EQ(got.size(), wanted.size());
   for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[i], 1e-14) << i;
+}
+
+TEST(AddIncrements, count_a_node_at_an_event_before_it) {
+  data::Realisation r;  // Gauss and Radau's pieces have a node at their end
+  r.streams.resize(1);
+  r.events = {2, 6};
+  r.multiplicities = {1, 1};
+  r.event_history = {{0, 0}, {0, 1}};
+  r.nodes = {0.5, 2, 3, 6};
+  r.node_weights = {1.5, 0.5, 3, 1};
+  r.node_history = {{0, 0}, {0, 0}, {0, 1}, {0, 1}};
+  r.span = {0, 6};
+  EXPECT_EQ(increments(r, [](double) { return 0.5; }), (std::vector<double>{1, 2}));
 }
 
 TEST(AddIncrements, without_events_are_none) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 #include "federation/schedule.hpp"
 
@@ -16,6 +17,22 @@ TEST(Schedule, factors_of_the_learning_rate) {
   EXPECT_NEAR(learning_rate_factor(Schedule::kCosine, 50, 100), 0.5, 1e-15);
   EXPECT_GT(learning_rate_factor(Schedule::kCosine, 99, 100), 0.0);
   EXPECT_NEAR(learning_rate_factor(Schedule::kInverseSqrt, 99, 100), 0.1, 1e-15);
+}
+
+TEST(Validation, is_after_every_so_many_rounds_and_after_the_last) {
+  fedpp::config::Federation federation;
+  federation.rounds = 8;
+  const auto validated = [&](std::int64_t every) {
+    federation.validate_every = every;
+    std::vector<int> rounds;
+    for (int round = 0; round < 8; ++round)
+      if (fedpp::federation::is_validated(federation, round)) rounds.push_back(round + 1);
+    return rounds;
+  };
+  EXPECT_EQ(validated(3), (std::vector<int>{3, 6, 8}));
+  EXPECT_EQ(validated(4), (std::vector<int>{4, 8}));
+  EXPECT_EQ(validated(1).size(), 8u);
+  EXPECT_TRUE(validated(0).empty());
 }
 
 TEST(EarlyStopping, keeps_the_best_round_and_stops_when_patience_is_over) {

@@ -174,6 +174,26 @@ TEST(Strategies, apples_penalty_holds_the_shares_in_the_first_rounds) {
   EXPECT_LT(drift(10), 0.7 * drift(1e-6));
 }
 
+TEST(Strategies, apples_penalty_ends_with_the_first_tenth_of_the_rounds) {
+  const auto mixing = [](double penalty, int round) {
+    config::Federation federation;
+    federation.mode = Mode::kApple;
+    federation.rounds = 40;
+    federation.proximal = penalty;
+    federation.mixing_rate = 0.05;
+    auto client = test::small_client(2);
+    const auto initial = test::small_prior();
+    const auto priors = received();
+    federation::LocalWork work{priors, initial, {}, 5, round};
+    for (int c = 0; c < 4; ++c) work.sent.push_back(sent_by(c));
+    work.event_shares = {0.1, 0.2, 0.3, 0.4};
+    federation::make_strategy(federation)->train({&client}, work);
+    return client.state.mixing;
+  };
+  EXPECT_NE(mixing(10, 3), mixing(0, 3));
+  EXPECT_EQ(mixing(10, 4), mixing(0, 4));
+}
+
 TEST(Strategies, only_apples_clients_download_what_others_sent) {
   for (const auto mode : kModes) EXPECT_EQ(strategy_of(mode)->downloads_uploads(), mode == Mode::kApple);
 }

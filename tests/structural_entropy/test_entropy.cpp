@@ -247,6 +247,13 @@ TEST(StructuralEntropy, SimilaritiesAreFiniteAndSymmetric) {
   EXPECT_THROW(WeightedGraph(w, 3), std::invalid_argument);
   w[3] = 0.4 * (1 + 1e-12);
   EXPECT_NO_THROW(WeightedGraph(w, 3));
+  w[3] = 0.4 * (1 + 1e-8);  // more than rounding
+  EXPECT_THROW(WeightedGraph(w, 3), std::invalid_argument);
+  w[3] = 0.4 * (1 + 1e-12);
+  auto mirrored = w;
+  std::swap(mirrored[1], mirrored[3]);
+  EXPECT_EQ(WeightedGraph(w, 3).weights(), WeightedGraph(mirrored, 3).weights())
+      << "the mean of both, whichever is first";
   w[5] = NAN;
   EXPECT_THROW(WeightedGraph(w, 3), std::invalid_argument);
 }
