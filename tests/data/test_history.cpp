@@ -146,20 +146,36 @@ TEST(History, IntervalQuadratureFollowsIntensitiesOfTheLogarithmOfTheGap) {
   EXPECT_NEAR(sum, std::log((5 + floor) / (2 + floor)), 1e-3);
 }
 
-/// A sequence observed from 0 on, with events after every unit of time.
-Realisation lattice(int pieces, double period = 0) {
+/// A sequence observed from 0 on, with events after every unit of time: 12 gaps to train on, 4 and 4 held out.
+ClientData lattice_client() {
   ClientSequence sequence;
   for (int t = 0; t <= 20; ++t) sequence.times.push_back(t);
   std::int64_t outside = 0;
   EXPECT_TRUE(cut_chronologically(sequence, false, {}, outside, {SplitAt::kEvent}));
   ClientData client;
   client.sequences = {sequence};
+  return client;
+}
+
+RealisationRules lattice_rules(double period = 0) {
   RealisationRules rules;
   rules.history = true;
   rules.clock = {true, 0, 1, 100};
   rules.gaps = {0, 0.5};
   rules.period = period;
-  return history_realisations(client, rules, std::array{kTrain}, 1.0, pieces)[0];
+  return rules;
+}
+
+Realisation lattice(int pieces, double period = 0) {
+  return history_realisations(lattice_client(), lattice_rules(period), std::array{kTrain}, 1.0, pieces)[0];
+}
+
+/// An intensity of the gap alone with a narrow peak where all gaps end, which nodes inside the intervals do not see.
+auto peak(double width) {
+  return [=](const Realisation& r, std::size_t q) {
+    const double gap = r.nodes[q] - r.streams[0].times[r.node_history[q].before - 1];
+    return std::exp(-0.5 * std::pow((gap - 1) / width, 2)) / width;
+  };
 }
 
 template <class F>
@@ -170,42 +186,20 @@ double by_nodes(const Realisation& r, const F& f) {
 }
 
 TEST(History, APeakOfTheIntensityWhereEventsAreIsCountedInAScore) {
-  // An intensity of the gap alone with a narrow peak where all gaps end, which nodes inside the intervals do not see.
-  const auto intensity = [](double width) {
-    return [=](const Realisation& r, std::size_t q) {
-      const auto& times = r.streams[0].times;
-      const double gap = r.nodes[q] - times[r.node_history[q].before - 1];
-      return std::exp(-0.5 * std::pow((gap - 1) / width, 2)) / width;
-    };
-  };
-  const auto exact = [](double) { return 12 * 0.5 * std::sqrt(2 * std::numbers::pi); };  // half of the peak, 12 times
-  EXPECT_LT(by_nodes(lattice(1), intensity(0.01)), 0.1 * exact(0.01));                   // in training it is
-  for (const double width : {0.003, 0.01, 0.03}) EXPECT_GT(by_nodes(lattice(16), intensity(width)), 0.9 * exact(width));
-  EXPECT_NEAR(by_nodes(lattice(16), intensity(0.03)), exact(0.03), 0.2 * exact(0.03));
-  EXPECT_NEAR(by_nodes(lattice(16), intensity(0.1)), exact(0.1), 0.02 * exact(0.1));
-  EXPECT_NEAR(by_nodes(lattice(64), intensity(0.03)), exact(0.03), 0.01 * exact(0.03));
+  const double exact = 12 * 0.5 * std::sqrt(2 * std::numbers::pi);  // half of the peak, 12 times
+  EXPECT_LT(by_nodes(lattice(1), peak(0.01)), 0.1 * exact);         // in training it is not seen
+  for (const double width : {0.003, 0.01, 0.03}) EXPECT_GT(by_nodes(lattice(16), peak(width)), 0.9 * exact);
+  EXPECT_NEAR(by_nodes(lattice(16), peak(0.03)), exact, 0.2 * exact);
+  EXPECT_NEAR(by_nodes(lattice(16), peak(0.1)), exact, 0.02 * exact);
+  EXPECT_NEAR(by_nodes(lattice(64), peak(0.03)), exact, 0.01 * exact);
 }
 
 TEST(History, HeldOutWindowsAreReadInPiecesThatSeeSuchAPeak) {
-  ClientSequence sequence;
-  for (int t = 0; t <= 20; ++t) sequence.times.push_back(t);
-  std::int64_t outside = 0;
-  ASSERT_TRUE(cut_chronologically(sequence, false, {}, outside, {SplitAt::kEvent}));  // 12, 4 and 4 gaps of 1
-  ClientData client;
-  client.sequences = {sequence};
-  RealisationRules rules;
-  rules.history = true;
-  rules.clock = {true, 0, 1, 100};
-  rules.gaps = {0, 0.5};
-  const double half = 0.5 * std::sqrt(2 * std::numbers::pi);
-  const auto peak = [](double width) {
-    return [=](const Realisation& r, std::size_t q) {
-      const double gap = r.nodes[q] - r.streams[0].times[r.node_history[q].before - 1];
-      return std::exp(-0.5 * std::pow((gap - 1) / width, 2)) / width;
-    };
-  };
-  EXPECT_NEAR(by_nodes(held_out_realisations(client, rules, kTest)[0], peak(0.03)), 4 * half, 0.01 * 4 * half);
-  EXPECT_NEAR(by_nodes(held_out_realisations(client, rules, kValidation)[0], peak(0.1)), 4 * half, 0.02 * 4 * half);
+  const auto client = lattice_client();
+  const auto rules = lattice_rules();
+  const double exact = 4 * 0.5 * std::sqrt(2 * std::numbers::pi);
+  EXPECT_NEAR(by_nodes(held_out_realisations(client, rules, kTest)[0], peak(0.03)), exact, 0.01 * exact);
+  EXPECT_NEAR(by_nodes(held_out_realisations(client, rules, kValidation)[0], peak(0.1)), exact, 0.02 * exact);
 }
 
 TEST(Gaps, AreDoubtedWhereMoreThanATenthIsZero) {

@@ -25,7 +25,6 @@
 
 namespace fedpp::test {
 
-
 /// Sequences of unlike lengths in files of their own, three clients unless the configuration is changed.
 class Federation {
  public:

@@ -22,10 +22,10 @@ namespace {
 
 using namespace fedpp;
 using federation::KeptState;
-using test::Federation;
 using test::events_of;
-using test::length_of;
 using test::exposure_of;
+using test::Federation;
+using test::length_of;
 using test::PopulationFederation;
 
 TEST(ScoringClient, reads_lists_that_validate_only_where_test_lists_are_scored) {

@@ -21,8 +21,8 @@ namespace {
 
 using namespace fedpp;
 using federation::KeptState;
-using test::Federation;
 using test::events_of;
+using test::Federation;
 using test::length_of;
 
 TEST(EventShares, are_of_the_training_events) {
