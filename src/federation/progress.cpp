@@ -19,6 +19,7 @@
 #include "federation/machine.hpp"
 #include "io/appended_file.hpp"
 #include "io/json_lines.hpp"
+#include "mpi/turns.hpp"
 
 namespace fedpp::federation {
 
@@ -75,18 +76,19 @@ std::string time_left(std::chrono::steady_clock::time_point start, double done, 
 
 }  // namespace
 
-Progress::Progress(const mpi::Communicator& world, bool renew, const std::string& directory)
+Progress::Progress(mpi::Communicator& world, bool renew, const std::string& directory)
     : speaks_(world.is_root()),
       several_ranks_(world.size() > 1),
       renew_(speaks_ && renew && on_terminal(stdout)),
       out_(stdout) {
-  if (!speaks_) return;
-  records_ = std::make_unique<io::JsonLinesWriter>(directory + "/status.jsonl");
-  log_ = std::make_shared<spdlog::logger>("train", std::make_shared<LogFile>(directory + "/train.log"));
-  log_->set_pattern("%Y-%m-%d %H:%M:%S %v");
-  log_->set_error_handler([said = false](const std::string& what) mutable {  // a full disk, at every line
-    if (!said) fmt::print(stderr, "fedpp: train.log lacks lines: {}\n", what);
-    said = true;
+  mpi::on_root(world, [&] {
+    records_ = std::make_unique<io::JsonLinesWriter>(directory + "/status.jsonl");
+    log_ = std::make_shared<spdlog::logger>("train", std::make_shared<LogFile>(directory + "/train.log"));
+    log_->set_pattern("%Y-%m-%d %H:%M:%S %v");
+    log_->set_error_handler([said = false](const std::string& what) mutable {  // a full disk, at every line
+      if (!said) fmt::print(stderr, "fedpp: train.log lacks lines: {}\n", what);
+      said = true;
+    });
   });
 }
 

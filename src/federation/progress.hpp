@@ -22,8 +22,8 @@ namespace fedpp::federation {
 class Progress {
  public:
   /// Of a training: on standard output, in DIRECTORY/train.log, and as records in DIRECTORY/status.jsonl. Ranks other
-  /// than 0 are silent.
-  Progress(const mpi::Communicator& world, bool renew, const std::string& directory);
+  /// than 0 are silent. Collective; \throws as AppendedFile where a link has the name of one of these files.
+  Progress(mpi::Communicator& world, bool renew, const std::string& directory);
   /// Of a command whose standard output is its result: on standard error, without files; silent unless `renew`.
   Progress(const mpi::Communicator& world, bool renew);
   ~Progress();
