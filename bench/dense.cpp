@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "gpu/batch.hpp"
 #include "gpu/device.hpp"
 #include "measure.hpp"
 

@@ -13,6 +13,7 @@
 #include "federation/session.hpp"
 #include "measure.hpp"
 #include "model/client_batch.hpp"
+#include "model/kept_block.hpp"
 #include "model/local_update.hpp"
 #include "workloads.hpp"
 

@@ -4,6 +4,7 @@
 
 #include "clients.hpp"
 #include "gpu/averages.hpp"
+#include "gpu/encoder_operator.hpp"
 #include "gpu/expectation.hpp"
 #include "measure.hpp"
 #include "model/client_batch.hpp"

@@ -13,16 +13,19 @@ set(FEDPP_ALLOWED_evaluation "config;data")
 set(FEDPP_ALLOWED_federation "config;data;model;structural_entropy;bayesian_optimisation;evaluation;gpu;mpi;io")
 set(FEDPP_ALLOWED_commands "config;data;federation;mpi;io")
 
-# Layers that never see Kokkos. Where its nvcc_wrapper is the compiler they and their tests go to the host's compiler alone: nvcc does
-# not understand toml++ (its issue 213), fails at some of C++20's constants, and would take several times as long.
-set(FEDPP_HOST_ONLY mpi io config data evaluation structural_entropy bayesian_optimisation)
+# Layers that never see Kokkos: gpu/kokkos.hpp refuses them. Where its nvcc_wrapper is the compiler they and their tests go to the host's
+# compiler alone: nvcc does not understand toml++ (its issue 213), fails at some of C++20's constants, and would take several times as long.
+set(FEDPP_HOST_ONLY mpi io config data evaluation structural_entropy bayesian_optimisation federation commands)
 
 # fedpp_for_host(<target> <layer> ...): the host's compiler for a target whose layers are all among FEDPP_HOST_ONLY.
 function(fedpp_for_host target)
   set(layers ${ARGN})
   list(REMOVE_ITEM layers ${FEDPP_HOST_ONLY})
-  if(layers STREQUAL "" AND CMAKE_CXX_COMPILER MATCHES "nvcc_wrapper$")
-    target_compile_options(${target} PRIVATE --host-only)
+  if(layers STREQUAL "")
+    target_compile_definitions(${target} PRIVATE FEDPP_HOST_ONLY)
+    if(CMAKE_CXX_COMPILER MATCHES "nvcc_wrapper$")
+      target_compile_options(${target} PRIVATE --host-only)
+    endif()
   endif()
 endfunction()
 

@@ -20,9 +20,11 @@
 #include "gpu/cost.hpp"
 #include "gpu/dense.hpp"
 #include "gpu/encoder.hpp"
+#include "gpu/encoder_operator.hpp"
 #include "gpu/kernels.hpp"
+#include "gpu/launch_scratch.hpp"
 #include "gpu/pieces.hpp"
-#include "gpu/scratch.hpp"
+#include "gpu/precision.hpp"
 
 namespace fedpp::gpu {
 
@@ -99,7 +101,7 @@ void tiles(const Exec& exec, const Batch& b, const Fields& f) {
         const Matrix v = v_of<Real>(b, f, tile, sample), k = k_of<Real>(b, f, tile, sample);
         const Matrix h = h_of(b, f.embedding, tile, sample), hbar = h_of(b, f.embedding_adjoint, tile, sample);
         const double* vector = f.b_vector.data() + b.problem_vector(problem);
-        const double* slopes = w + encoder.weights();
+        const double* slopes = w + encoder.weights;
         double* tail = f.task_tail.data() + b.task_tail(task);  // by a, log r, log l
         const Matrix square(f.task_square.data() + b.task_square(task), m, m);
         const Matrix weighted(f.task_embedding.data() + b.task_embedding(task), d, m);
@@ -186,7 +188,7 @@ void add_tiles(const Exec& exec, const Batch& b, const Fields& f) {
         add(d * m, f.task_embedding, b.task_embedding);
         add(m, f.task_vector, b.task_vector);
         add(m, f.task_rowsum, b.task_vector);
-        add(b.encoder(b.client(i)).tail(), f.task_tail, b.task_tail);
+        add(b.encoder(b.client(i)).tail, f.task_tail, b.task_tail);
       });
 }
 
@@ -208,7 +210,7 @@ void couple(const Exec& exec, const Batch& b, const Fields& f) {
         const int task = selected ? b.tile_task(b.tile_begin(i)) + b.problem_sample(problem) : 0;  // see add_tiles()
         double* tail = f.problem_tail.data() + b.problem_tail(problem);
         const double* columns_tail = f.task_tail.data() + b.task_tail(task);
-        team_for(member, b.encoder(client).tail(), [=](Index j) { tail[j] = selected ? columns_tail[j] : 0; });
+        team_for(member, b.encoder(client).tail, [=](Index j) { tail[j] = selected ? columns_tail[j] : 0; });
         if (!selected) return;
         const int m = b.inducing(i);
         const Matrix explained(f.explained.data() + b.square(i), m, m);
@@ -323,7 +325,7 @@ void collect(const Exec& exec, const Batch& b, const Fields& f) {
   Kokkos::parallel_for(
       "fedpp::adjoint::collect"_label, team_policy(exec, b.clients), FEDPP_KERNEL(const Member& member) {
         const int client = member.league_rank();
-        const int p = b.parameters(client), tail = b.encoder(client).tail();
+        const int p = b.parameters(client), tail = b.encoder(client).tail;
         const int begin = b.client_realisations(client), end = b.client_realisations(client + 1);
         team_for(member, static_cast<Index>(tail) * b.samples(client), [&](Index at) {
           const Index sample = at / tail, j = at % tail;

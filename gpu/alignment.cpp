@@ -4,6 +4,7 @@
 //   align   per task    the direction, to every column that has the type
 #include "gpu/alignment.hpp"
 
+#include "gpu/encoder_operator.hpp"
 #include "gpu/team.hpp"
 
 namespace fedpp::gpu {

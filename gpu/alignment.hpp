@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gpu/cost.hpp"
+#include "gpu/encoder_operator.hpp"
 #include "gpu/kernels.hpp"
 
 namespace fedpp::gpu {

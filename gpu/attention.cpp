@@ -7,6 +7,7 @@
 
 #include "gpu/arrays.hpp"
 #include "gpu/attention_work.hpp"
+#include "gpu/encoder_operator.hpp"
 #include "gpu/encoders.hpp"
 #include "gpu/scratch.hpp"
 
@@ -37,7 +38,7 @@ Index lay_out_blocks(const Batch& batch, const std::vector<Encoder>& encoders, W
         task_block.push_back(static_cast<int>(block_stream.size()));
         task_sample.push_back(sample);
         task_gradient.push_back(gradient);
-        gradient += encoders[c].weights();
+        gradient += encoders[c].weights;
       }
       block_stream.push_back(stream);
       block_first.push_back(first);
@@ -145,7 +146,7 @@ class AttentionFamily : public EncoderFamily {
     Index total = slots * ((Keys::parts(with_gradient) + 1) * h * layers + (h + 1) * (layers - 1) + 1) + 3 * blocks;
     if (with_gradient)
       total += points * ((3 * h + 3) * layers + 1) + slots * ((2 * h + 2) * (layers - 1) + 4 * h + 1) +
-               blocks * encoder.weights();
+               blocks * encoder.weights;
     return total;
   }
 

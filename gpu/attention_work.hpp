@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gpu/attention_scores.hpp"
+#include "gpu/encoder_operator.hpp"
 #include "gpu/history.hpp"
 #include "gpu/pieces.hpp"
 

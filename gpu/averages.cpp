@@ -7,7 +7,7 @@
 #include "gpu/arrays.hpp"
 #include "gpu/dense.hpp"
 #include "gpu/kernels.hpp"
-#include "gpu/scratch.hpp"
+#include "gpu/launch_scratch.hpp"
 
 namespace fedpp::gpu {
 

@@ -141,7 +141,7 @@ class BatchLists {
 
   void add_client(const ClientExtent& c) {
     assert(c.precision == batch_.precision);
-    const int p = c.encoder.parameters();
+    const int p = c.encoder.parameters;
     samples_.push_back(c.samples);
     parameters_.push_back(p);
     encoders_.push_back(c.encoder);
@@ -151,7 +151,7 @@ class BatchLists {
     batch_.most_width = std::max(batch_.most_width, c.encoder.dimension);
     batch_.most_inputs = std::max(batch_.most_inputs, c.encoder.inputs);
     batch_.most_samples = std::max(batch_.most_samples, c.samples);
-    batch_.most_weights = std::max(batch_.most_weights, c.encoder.weights());
+    batch_.most_weights = std::max(batch_.most_weights, c.encoder.weights);
     batch_.most_parameters = std::max(batch_.most_parameters, p);
   }
 
@@ -226,7 +226,7 @@ class BatchLists {
     problem_column_.push_back(advance(total_.problem_column, n));
     problem_point_.push_back(advance(total_.problem_point, n + m));
     problem_slot_.push_back(advance(total_.problem_slot, slots));
-    problem_tail_.push_back(advance(total_.problem_tail, c.encoder.tail()));
+    problem_tail_.push_back(advance(total_.problem_tail, c.encoder.tail));
   }
 
   void add_tiles(int i) {
@@ -248,7 +248,7 @@ class BatchLists {
         task_square_.push_back(advance(total_.task_square, m * m));
         task_vector_.push_back(advance(total_.task_vector, m));
         task_embedding_.push_back(advance(total_.task_embedding, d * m));
-        task_tail_.push_back(advance(total_.task_tail, c.encoder.tail()));
+        task_tail_.push_back(advance(total_.task_tail, c.encoder.tail));
       }
       add_piece(i, tile, first, columns);
       first += columns;
@@ -276,7 +276,7 @@ class BatchLists {
     for (int s = 0; s < c.samples; ++s) {
       piece_of_task_.push_back(size(piece_realisation_) - 1);
       piece_sample_.push_back(s);
-      piece_gradient_.push_back(advance(total_.piece_gradient, c.encoder.weights()));
+      piece_gradient_.push_back(advance(total_.piece_gradient, c.encoder.weights));
     }
   }
 

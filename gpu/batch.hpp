@@ -17,29 +17,10 @@
 
 #include <vector>
 
-#include "gpu/encoder.hpp"
+#include "gpu/extents.hpp"
 #include "gpu/kokkos.hpp"
-#include "gpu/precision.hpp"
 
 namespace fedpp::gpu {
-
-/// Sizes of one client's part of a batch.
-struct ClientExtent {
-  int samples = 1;                           ///< S
-  Encoder encoder;                           ///< fixes D and P
-  Precision precision = Precision::kDouble;  ///< the same for all clients of a batch
-};
-
-/// Sizes and points of one realisation.
-struct RealisationExtent {
-  int client = 0;            ///< index into the clients of the batch; realisations are ordered by it
-  int inducing = 0;          ///< M >= 1
-  int columns = 0;           ///< N + Q: distinct event times and quadrature nodes, in any order
-  std::vector<int> streams;  ///< tokens of each stream of its history; empty where the encoder reads none
-  /// Its inducing inputs are those of the realisation before it, of the same client: lists over the same window, which
-  /// make a set. They have no history.
-  bool shares_inducing = false;
-};
 
 /// Device-side extents and offsets; copied into kernels by value.
 struct Batch {
@@ -108,7 +89,7 @@ struct Batch {
   Array<int> piece_task;                                                ///< its first task
   // [piece_tasks]
   Array<int> piece_of_task, piece_sample;
-  Array<Index> piece_gradient;  ///< offset of partial sums [weights()]
+  Array<Index> piece_gradient;  ///< offset of partial sums [weights]
 
   // [streams]
   Array<int> stream_realisation, stream_tokens;

@@ -7,7 +7,7 @@
 // column count as nothing: what they take shows as distance from the roofline.
 #pragma once
 
-#include "gpu/batch.hpp"
+#include "gpu/extents.hpp"
 
 namespace fedpp::gpu {
 

@@ -9,6 +9,7 @@
 #include "gpu/arrays.hpp"
 #include "gpu/dense.hpp"
 #include "gpu/elementary.hpp"
+#include "gpu/encoder_operator.hpp"
 #include "gpu/encoders.hpp"
 #include "gpu/pieces.hpp"
 #include "gpu/scratch.hpp"

@@ -4,7 +4,6 @@
 
 #include "gpu/host_cholesky.hpp"
 #include "gpu/host_product.hpp"
-#include "gpu/vendor_blas.hpp"
 
 #if !defined(FEDPP_DEVICE_BACKEND)
 // The Fortran names every BLAS and LAPACK exports (OpenBLAS, MKL, the reference): no header of one vendor is needed.

@@ -20,16 +20,10 @@
 // read.
 #pragma once
 
+#include "gpu/dense_choice.hpp"
 #include "gpu/team_dense.hpp"
 
 namespace fedpp::gpu {
-
-/// Which implementation the kernels use on this backend.
-enum class Dense { kBlas, kTeam };
-
-/// Sets it: "auto" takes the host's on hosts whose teams have one thread. Throws where "blas" cannot work.
-void choose_dense(std::string_view name);
-Dense dense();
 
 #if !defined(FEDPP_DEVICE_BACKEND)
 /// host_product(), host_cholesky() and the vendor's BLAS and LAPACK, called by one thread of the team.

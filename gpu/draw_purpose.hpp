@@ -4,6 +4,7 @@
 
 #include <cassert>
 
+#include "gpu/host_device.hpp"
 #include "gpu/philox.hpp"
 
 namespace fedpp::gpu {
@@ -23,8 +24,8 @@ enum class DrawPurpose : std::uint32_t {
 };
 
 /// The 128 random bits of a purpose at (x, y, z) and at `rest`, which has 28 bits.
-KOKKOS_INLINE_FUNCTION constexpr Philox::Counter random_bits(std::uint64_t seed, DrawPurpose purpose, std::uint32_t x,
-                                                             std::uint32_t y, std::uint32_t z, std::uint32_t rest = 0) {
+FEDPP_HOST_DEVICE constexpr Philox::Counter random_bits(std::uint64_t seed, DrawPurpose purpose, std::uint32_t x,
+                                                        std::uint32_t y, std::uint32_t z, std::uint32_t rest = 0) {
   assert((rest >> 28) == 0);
   return Philox::block({{x, y, z, (static_cast<std::uint32_t>(purpose) << 28) | rest}}, Philox::key(seed));
 }

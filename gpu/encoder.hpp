@@ -1,4 +1,5 @@
-// Encoders: the embedding h of the kernel at a realisation's points (spec 1.7), its adjoint, and who knows them.
+// Encoders: the embedding h of the kernel at a realisation's points (spec 1.7), by its sizes, and who knows them. What
+// it does with data is its operator's (gpu/encoder_operator.hpp).
 //
 // An encoder sees a point as I numbers, its inputs, and for a history encoder as the history before it: the events
 // ("tokens") of its stream that came first. Which numbers those are is the caller's business (src/model/inputs.hpp).
@@ -12,11 +13,12 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu/kokkos.hpp"
+#include "gpu/index.hpp"
 
 namespace fedpp::gpu {
 
 struct Batch;
+class EncoderOperator;
 struct Fields;
 struct ScratchWanted;
 
@@ -36,37 +38,15 @@ struct EncoderShape {
 /// A shape with what follows from it; copied into kernels by value. Behind the weights w~ stands the process's tail:
 /// the prior mean's slopes a, where it has them, and the kernel's own parameters [a; log r; log l].
 struct Encoder : EncoderShape {
-  int dimension = 0;     ///< D: size of h
-  int weight_count = 0;  ///< of w~
-  int slopes = 0;        ///< of a: D where the prior mean is linear, else 0
-
-  KOKKOS_INLINE_FUNCTION int weights() const { return weight_count; }
-  KOKKOS_INLINE_FUNCTION int tail() const { return slopes + 2; }
-  KOKKOS_INLINE_FUNCTION int parameters() const { return weight_count + tail(); }  ///< P
+  int dimension = 0;   ///< D: size of h
+  int weights = 0;     ///< of w~
+  int slopes = 0;      ///< of a: D where the prior mean is linear, else 0
+  int tail = 2;        ///< slopes + 2
+  int parameters = 0;  ///< P = weights + tail
 };
 
 /// The encoder of a shape. Sizes that do not matter to its kind are ignored.
 Encoder make_encoder(const EncoderShape& shape);
-
-/// The embedding of one batch: constructed when the batch's data are on the device, since it lays out its work space
-/// by them; one launch sequence over all clients, samples and realisations a call.
-class EncoderOperator {
- public:
-  virtual ~EncoderOperator() = default;
-  /// fields.embedding [D x (N+Q)] of every problem and fields.inducing_embedding [D x M] of every factor, from
-  /// fields.weights. Tiles with tile_scale = 0 are skipped where `batch_only`.
-  virtual void embed(const Exec& exec, const Batch& batch, const Fields& fields, bool batch_only) = 0;
-  /// fields.gradient [weights() of each (client, sample)] from fields.embedding_adjoint and
-  /// fields.inducing_embedding_adjoint, over the tiles of the mini-batch and the inducing points of sets that have one;
-  /// embed() came before with the same weights, once for every call, which may overwrite what it left, and the adjoints
-  /// given. Complete after collect().
-  virtual void adjoint(const Exec& exec, const Batch& batch, const Fields& fields) = 0;
-  /// What adjoint() leaves to the end: sums over a client's realisations, where it goes by chunks.
-  virtual void collect(const Exec&, const Batch&, const Fields&) {}
-};
-
-/// The operator of a batch whatever its clients' encoders. `with_gradient`: adjoint() will be called.
-std::unique_ptr<EncoderOperator> make_encoder_operator(const Batch& batch, const Fields& fields, bool with_gradient);
 
 /// What is known of a kind of encoder without data. Stateless.
 class EncoderFamily {

@@ -6,6 +6,7 @@
 
 #include "gpu/cost.hpp"
 #include "gpu/encoder.hpp"
+#include "gpu/encoder_operator.hpp"
 
 namespace fedpp::gpu {
 
@@ -29,15 +30,17 @@ Encoder make_encoder(const EncoderShape& shape) {
   Encoder encoder;
   static_cast<EncoderShape&>(encoder) = shape;
   encoder.dimension = family.dimension(shape);
-  encoder.weight_count = family.weights(shape);
+  encoder.weights = family.weights(shape);
   encoder.slopes = shape.linear_mean ? encoder.dimension : 0;
+  encoder.tail = encoder.slopes + 2;
+  encoder.parameters = encoder.weights + encoder.tail;
   return encoder;
 }
 
 EncoderFamily::Operations EncoderFamily::operations(const Encoder& encoder, const std::vector<int>& streams,
                                                     Index points) const {
   const double passes = static_cast<double>(std::accumulate(streams.begin(), streams.end(), points));
-  return {2.0 * encoder.weights() * passes, 4.0 * encoder.weights() * passes};
+  return {2.0 * encoder.weights * passes, 4.0 * encoder.weights * passes};
 }
 
 namespace {

@@ -2,7 +2,7 @@
 
 #include "gpu/arrays.hpp"
 #include "gpu/elementary.hpp"
-#include "gpu/scratch.hpp"
+#include "gpu/launch_scratch.hpp"
 #include "gpu/team.hpp"
 
 namespace fedpp::gpu {

@@ -2,8 +2,8 @@
 #include "gpu/cost.hpp"
 #include "gpu/kernel_matrix.hpp"
 #include "gpu/kernels.hpp"
+#include "gpu/launch_scratch.hpp"
 #include "gpu/pieces.hpp"
-#include "gpu/scratch.hpp"
 
 namespace fedpp::gpu {
 

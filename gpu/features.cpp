@@ -2,7 +2,8 @@
 #include "gpu/cost.hpp"
 #include "gpu/kernel_matrix.hpp"
 #include "gpu/kernels.hpp"
-#include "gpu/scratch.hpp"
+#include "gpu/launch_scratch.hpp"
+#include "gpu/precision.hpp"
 
 namespace fedpp::gpu {
 
@@ -69,7 +70,7 @@ void run_features(const Exec& exec, const Batch& b, const Fields& f, bool batch_
         const Matrix h = h_of(b, f.embedding, tile, sample);
         const Matrix kept_k = k_of<Real>(b, f, tile, sample), kept_v = v_of<Real>(b, f, tile, sample);
         const double variance = math::exp(w[p - 2]);
-        const double* slopes = w + encoder.weights();
+        const double* slopes = w + encoder.weights;
         double* trend = f.trend.data() + b.problem_column(problem) + first;
         double* unexplained = f.unexplained.data() + b.problem_column(problem) + first;
         // A column's threads are not the same in loops of different shapes: it is written by one of the two.

@@ -165,15 +165,14 @@ Index field_doubles(const ClientExtent& client, const RealisationExtent& realisa
   total +=
       s * encoder_family(client.encoder.kind).workspace(client.encoder, tokens, streams, n + m, pieces, with_gradient);
   if (with_gradient)
-    total +=
-        1 + s * (2 * m + own * (m * m + d * m) + tiles * (2 * m + client.encoder.tail()) + client.encoder.tail() +
-                 pieces * client.encoder.weights() + (encoder_family(client.encoder.kind).by_chunks() ? 0 : d * n));
+    total += 1 + s * (2 * m + own * (m * m + d * m) + tiles * (2 * m + client.encoder.tail) + client.encoder.tail +
+                      pieces * client.encoder.weights + (encoder_family(client.encoder.kind).by_chunks() ? 0 : d * n));
   return total;
 }
 
 Index client_doubles(const ClientExtent& client, Index streams, bool with_gradient) {
   const Encoder& e = client.encoder;
-  const Index p = e.parameters(), s = client.samples;
+  const Index p = e.parameters, s = client.samples;
   // Extents, m, nu, ELBO and such; the ends of a batch's arrays of offsets, which have one entry more than it has
   // parts.
   const Index own = static_cast<Index>(sizeof(Encoder) / sizeof(double)) + 144;

@@ -10,6 +10,15 @@ namespace fedpp::gpu {
 constexpr int kMostRows =
     128;  ///< of C: what a slice of A' takes on the stack is bounded by it; larger ones are the vendor's
 
+/// Up to so many rows products, factors and inverses on hosts are ours (gpu/host_product.hpp, gpu/host_cholesky.hpp).
+/// Where the build may not count on fused multiplication and addition (x86-64 below v3), the vendor's, who looks at the
+/// processor when the program runs, are twice as fast.
+#if defined(__x86_64__) && !defined(__FMA__)
+constexpr int kOurRows = 0;
+#else
+constexpr int kOurRows = kMostRows;
+#endif
+
 /// What is asked for. Entries of C and A on the other side of the diagonal may be read and written all the same.
 enum class Part {
   kWhole,

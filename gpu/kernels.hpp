@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gpu/draw_purpose.hpp"
+#include "gpu/encoder_operator.hpp"
 #include "gpu/fields.hpp"
 
 namespace fedpp::gpu {

@@ -4,11 +4,16 @@
 #include <Kokkos_Core.hpp>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <type_traits>
 
+#include "gpu/index.hpp"
 #include "gpu/region.hpp"
+
+#if defined(FEDPP_HOST_ONLY)
+#error \
+    "a layer that does without Kokkos (cmake/FedppTargets.cmake) reads a header that needs it: include one that declares alone"
+#endif
 
 #if defined(__FAST_MATH__)
 #error \
@@ -24,7 +29,6 @@ namespace fedpp::gpu {
 
 using Exec = Kokkos::DefaultExecutionSpace;
 using Memory = Exec::memory_space;
-using Index = std::int64_t;
 
 template <class T>
 using Array = Kokkos::View<T*, Memory>;  ///< device array, one-dimensional: ragged extents carry offsets

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "gpu/arrays.hpp"
+#include "gpu/encoder_operator.hpp"
 #include "gpu/encoders.hpp"
 #include "gpu/lstm_work.hpp"
 #include "gpu/scratch.hpp"
@@ -39,7 +40,7 @@ Index lay_out_bundles(const Batch& batch, const std::vector<Encoder>& encoders, 
         task_bundle.push_back(static_cast<int>(bundle_client.size()));
         task_sample.push_back(sample);
         task_gradient.push_back(gradient);
-        gradient += encoders[c].weights();
+        gradient += encoders[c].weights;
       }
       bundle_client.push_back(c);
       bundle_begin.push_back(static_cast<int>(order.size()));

@@ -1,6 +1,7 @@
 // What the launches of the LSTM encoder share: arrays, and bundles of streams that advance together.
 #pragma once
 
+#include "gpu/encoder_operator.hpp"
 #include "gpu/history.hpp"
 #include "gpu/lstm_step.hpp"
 #include "gpu/pieces.hpp"

@@ -6,28 +6,29 @@
 
 #include <math.h>
 
-#include <Kokkos_Macros.hpp>
 #include <cstdint>
+
+#include "gpu/host_device.hpp"
 
 namespace fedpp::gpu {
 
 struct Philox {
   struct Counter {
     std::uint32_t word[4];
-    KOKKOS_INLINE_FUNCTION constexpr std::uint32_t operator[](int i) const { return word[i]; }
+    FEDPP_HOST_DEVICE constexpr std::uint32_t operator[](int i) const { return word[i]; }
   };
   struct Key {
     std::uint32_t word[2];
-    KOKKOS_INLINE_FUNCTION constexpr std::uint32_t operator[](int i) const { return word[i]; }
+    FEDPP_HOST_DEVICE constexpr std::uint32_t operator[](int i) const { return word[i]; }
   };
 
   /// A key of 64 bits: the seed.
-  KOKKOS_INLINE_FUNCTION static constexpr Key key(std::uint64_t seed) {
+  FEDPP_HOST_DEVICE static constexpr Key key(std::uint64_t seed) {
     return {{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)}};
   }
 
   /// The 128 random bits that belong to `counter` under `key`.
-  KOKKOS_INLINE_FUNCTION static constexpr Counter block(Counter counter, Key key) {
+  FEDPP_HOST_DEVICE static constexpr Counter block(Counter counter, Key key) {
     for (int round = 0; round < 10; ++round) {
       const std::uint64_t a = std::uint64_t{0xD2511F53u} * counter.word[0];
       const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * counter.word[2];
@@ -40,12 +41,12 @@ struct Philox {
   }
 
   /// 64 of a block's bits, half = 0 or 1.
-  KOKKOS_INLINE_FUNCTION static constexpr std::uint64_t bits64(const Counter& random, int half) {
+  FEDPP_HOST_DEVICE static constexpr std::uint64_t bits64(const Counter& random, int half) {
     return (std::uint64_t{random.word[2 * half + 1]} << 32) | random.word[2 * half];
   }
 
   /// Uniform in the open interval (0, 1): odd multiples of 2^-53, so neither end can come out.
-  KOKKOS_INLINE_FUNCTION static constexpr double uniform(std::uint64_t bits) {
+  FEDPP_HOST_DEVICE static constexpr double uniform(std::uint64_t bits) {
     return static_cast<double>((bits >> 11) | 1u) * 0x1p-53;
   }
 
@@ -54,7 +55,7 @@ struct Philox {
   };
 
   /// Two independent standard normals from one block (Box-Muller).
-  KOKKOS_INLINE_FUNCTION static NormalPair normals(const Counter& random) {
+  FEDPP_HOST_DEVICE static NormalPair normals(const Counter& random) {
     const double radius = ::sqrt(-2.0 * ::log(uniform(bits64(random, 0))));
     const double angle = 6.283185307179586477 * uniform(bits64(random, 1));
     return {radius * ::cos(angle), radius * ::sin(angle)};

@@ -15,7 +15,7 @@ void sum_gradients(const Exec& exec, const Batch& b, const Fields& f, EncoderKin
         const Encoder& encoder = b.encoder(client);
         const int samples = b.samples(client);
         if (encoder.kind != kind || sample >= samples || f.step_taken(client) == 0) return;
-        const Index weights = encoder.weights(), begin = slab * kSlab;
+        const Index weights = encoder.weights, begin = slab * kSlab;
         const int pieces = b.client_pieces(client + 1) - b.client_pieces(client);
         const int first = task_begin.extent(0) > 0 ? task_begin(client) : 0;
         const int further = task_begin.extent(0) > 0 ? (task_begin(client + 1) - first) / samples : 0;
@@ -27,7 +27,7 @@ void sum_gradients(const Exec& exec, const Batch& b, const Fields& f, EncoderKin
           return f.piece_gradient.data() + b.piece_gradient(b.piece_task(piece) + sample);
         };
         team_add_parts(member, begin, begin + kSlab < weights ? begin + kSlab : weights, pieces + further, part,
-                       f.gradient.data() + b.weights(client) + static_cast<Index>(sample) * encoder.parameters());
+                       f.gradient.data() + b.weights(client) + static_cast<Index>(sample) * encoder.parameters);
       });
 }
 

@@ -4,11 +4,10 @@
 // 6e-8 of its entries, however ill K(z,z) is conditioned.
 #pragma once
 
+#include "gpu/extents.hpp"
 #include "gpu/team.hpp"
 
 namespace fedpp::gpu {
-
-enum class Precision { kDouble, kMixed };
 
 /// Doubles of scratch that n numbers of type Real fill.
 template <class Real>

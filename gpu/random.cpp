@@ -1,7 +1,8 @@
 // Random draws of an epoch: the samples of w and the mini-batches (spec 1.6). Counter-based: keyed by seed, global
 // client number, round, epoch, step and what the numbers are for.
 #include "gpu/kernels.hpp"
-#include "gpu/scratch.hpp"
+#include "gpu/launch_scratch.hpp"
+#include "gpu/precision.hpp"
 #include "gpu/team.hpp"
 
 namespace fedpp::gpu {

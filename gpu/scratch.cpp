@@ -1,6 +1,23 @@
 #include "gpu/scratch.hpp"
 
+#include <algorithm>
+
+#include "gpu/launch_scratch.hpp"
+
 namespace fedpp::gpu {
+
+void ScratchWanted::launch(Index league, Index doubles) {
+  const TeamScratch scratch = team_scratch(doubles);
+  team = std::max(team, scratch.bytes);
+  const Index at_a_time = kHostBackend ? concurrent_teams() : std::min<Index>(league, concurrent_teams());
+  if (scratch.level == 1) teams = std::max(teams, scratch.bytes * at_a_time);
+}
+
+ScratchWanted& ScratchWanted::operator+=(const ScratchWanted& other) {
+  team = std::max(team, other.team);
+  teams = std::min(teams + other.teams, team * concurrent_teams());
+  return *this;
+}
 
 ScratchWanted scratch_wanted(const ClientExtent& client, const std::vector<RealisationExtent>& realisations,
                              bool with_gradient) {

@@ -1,6 +1,7 @@
 // Encoders of time alone (spec 1.7): rbf, h = x, and the deep kernel, h = tanh(W [x; 1]). Equations: docs/encoders.md.
 #include "gpu/dense.hpp"
 #include "gpu/elementary.hpp"
+#include "gpu/encoder_operator.hpp"
 #include "gpu/encoders.hpp"
 #include "gpu/pieces.hpp"
 #include "gpu/scratch.hpp"
@@ -124,7 +125,7 @@ class DeepKernelFamily : public EncoderFamily {
     wanted.launch(b.piece_tasks, input_scratch(b));
   }
   Operations operations(const Encoder& e, const std::vector<int>&, Index points) const override {
-    return {2.0 * e.weights() * points, 2.0 * e.weights() * points};  // W [x; 1]; hbar [x; 1]'
+    return {2.0 * e.weights * points, 2.0 * e.weights * points};  // W [x; 1]; hbar [x; 1]'
   }
 };
 

@@ -3,7 +3,8 @@
 #include "gpu/cost.hpp"
 #include "gpu/dense.hpp"
 #include "gpu/kernels.hpp"
-#include "gpu/scratch.hpp"
+#include "gpu/launch_scratch.hpp"
+#include "gpu/precision.hpp"
 
 namespace fedpp::gpu {
 

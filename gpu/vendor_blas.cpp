@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "gpu/host_product.hpp"
+
 extern "C" {
 [[gnu::weak]] char* openblas_get_corename();  // there where OpenBLAS is linked
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # check-device-code.sh KOKKOS-CUDA-HEADERS [ARCH] - compiles every source that holds kernels or arrays of the device (gpu/, src/model/, some of
-# bench/ and src/federation/) with nvcc for one architecture (default: 90), against the headers of a Kokkos that has CUDA switched on. Links and
+# bench/) with nvcc for one architecture (default: 90), against the headers of a Kokkos that has CUDA switched on. Links and
 # runs nothing. Fails, too, where a kernel keeps more than 64 bytes a thread in local memory, which is global memory: registers that do not
 # suffice, or an array whose index the compiler does not know.
 set -euo pipefail
@@ -25,7 +25,7 @@ compile() {
 }
 export -f compile
 export nvcc arch headers objects mpi_folders
-mapfile -t others < <(grep -lE 'FEDPP_KERNEL|gpu::(Array|to_device)' bench/*.cpp src/federation/*.cpp)
+mapfile -t others < <(grep -lE 'FEDPP_KERNEL|gpu::(Array|to_device)' bench/*.cpp)
 sources=(gpu/*.cpp src/model/*.cpp "${others[@]}")
 printf '%s\0' "${sources[@]}" | xargs -0 -n 10 -P "${FEDPP_BUILD_JOBS:-$(nproc)}" bash -c 'compile $$ "$@"' compile
 echo "check-device-code: ${#sources[@]} sources compile for sm_$arch"

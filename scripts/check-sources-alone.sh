@@ -14,7 +14,7 @@ cmake --preset cpu -B $build -DFEDPP_BUILD_TESTS=OFF >/dev/null
 python3 - $build/compile_commands.json >$build/flags <<'PYTHON'
 import json, shlex, sys
 words = [word for entry in json.load(open(sys.argv[1])) for word in shlex.split(entry["command"].replace("-isystem ", "-isystem"))]
-print(*dict.fromkeys(shlex.quote(word) for word in words if word.startswith(("-D", "-I", "-isystem", "-std", "-fopenmp"))), sep="\n")
+print(*dict.fromkeys(shlex.quote(word) for word in words if word != "-DFEDPP_HOST_ONLY" and word.startswith(("-D", "-I", "-isystem", "-std", "-fopenmp"))), sep="\n")
 PYTHON
 
 # Headers of others, and what many sources would instantiate of them.

@@ -9,7 +9,7 @@
 #include "data/seen_types.hpp"
 #include "data/summary.hpp"
 #include "data/ties.hpp"
-#include "gpu/dense.hpp"
+#include "gpu/dense_choice.hpp"
 #include "gpu/runtime.hpp"
 #include "gpu/vendor_blas.hpp"
 

@@ -19,7 +19,7 @@
 #include "federation/schedule.hpp"
 #include "federation/session.hpp"
 #include "gpu/runtime.hpp"
-#include "model/client_batch.hpp"
+#include "model/client_points.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {

@@ -11,7 +11,7 @@
 #include "federation/scoring.hpp"
 #include "federation/similarity.hpp"
 #include "gpu/runtime.hpp"
-#include "model/client_batch.hpp"
+#include "model/batch_memory.hpp"
 #include "model/device_room.hpp"
 #include "model/embeddings.hpp"
 #include "model/local_update.hpp"
@@ -28,7 +28,7 @@ double state_bytes(const Session& session) {
   for (const auto& client : session.owned()) {
     // q_phi, raw, Adam's moments; a core model of its own where clients send one.
     const double vectors = session.strategy().downloads_uploads() ? 9 : 7;
-    doubles += 4 * vectors * client.model.embedding.encoder.parameters();
+    doubles += 4 * vectors * client.model.embedding.encoder.parameters;
     for (const auto& z : client.model.inducing) {
       const auto m = static_cast<double>(z.times.size());
       doubles += 3 * m * (m + 1);
@@ -49,7 +49,7 @@ double graph_bytes(const Session& session) {
   // Embeddings and what is made of them to be sent; on rank 0 what it knew, what comes in one piece, and its parts.
   const double signatures = session.world().is_root() ? (own + 3 * all) * length + 3 * all * all : 2 * own * length;
   // A tenth more, since pieces that were handed back do not fit what is wanted next. Then the last upload, and a prior.
-  return sizeof(double) * (1.1 * signatures + 4 * own * encoder.parameters());
+  return sizeof(double) * (1.1 * signatures + 4 * own * encoder.parameters);
 }
 
 /// All clients' uploads, once, where every rank gets them.

@@ -3,6 +3,7 @@
 #include "bayesian_optimisation/optimiser.hpp"
 #include "federation/scoring.hpp"
 #include "gpu/draw_purpose.hpp"
+#include "model/batch_memory.hpp"
 #include "model/frozen_prediction.hpp"
 #include "model/mixing.hpp"
 

@@ -9,7 +9,8 @@
 #include "federation/next_events.hpp"
 #include "federation/scoring.hpp"
 #include "gpu/runtime.hpp"
-#include "model/client_batch.hpp"
+#include "model/client_points.hpp"
+#include "model/kept_block.hpp"
 #include "model/local_update.hpp"
 
 namespace fedpp::federation {

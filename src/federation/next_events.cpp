@@ -6,6 +6,7 @@
 #include "federation/scoring.hpp"
 #include "federation/stop_signal.hpp"
 #include "gpu/runtime.hpp"
+#include "model/batch_memory.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {

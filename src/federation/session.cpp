@@ -8,7 +8,7 @@
 #include "data/tempering.hpp"
 #include "federation/attack.hpp"
 #include "federation/machine.hpp"
-#include "model/client_batch.hpp"
+#include "model/client_points.hpp"
 #include "model/device_room.hpp"
 #include "model/local_options.hpp"
 #include "mpi/exact_reduce.hpp"

@@ -91,16 +91,16 @@ double pair_distance(const std::vector<double>& h, int dimension) {
 
 WeightPosterior initial_prior(const config::Model& model, const Embedding& embedding, std::uint64_t seed) {
   const gpu::Encoder& encoder = embedding.encoder;
-  const int p = encoder.parameters();
+  const int p = encoder.parameters;
   WeightPosterior prior{std::vector<double>(p), std::vector<double>(p, model.prior_sd)};
   const auto start = gpu::encoder_family(encoder.kind).start(encoder);
-  for (int j = 0; j < encoder.weights(); ++j) {  // one draw, common to all clients
+  for (int j = 0; j < encoder.weights; ++j) {  // one draw, common to all clients
     prior.mean[j] = start.mean[j] + model.start_weight_scale * start.sd[j] * normal(seed, j, 0);
     prior.sd[j] = model.prior_sd * start.sd[j];
   }
   // The slopes of a linear prior mean, a matrix of one row, start at 0. By the root of its inputs: else a'h would
   // differ between samples of w by more than q(v), which they share, can make up for.
-  for (int j = encoder.weights(); j < p - 2; ++j) prior.sd[j] = model.mean_sd / std::sqrt(encoder.dimension);
+  for (int j = encoder.weights; j < p - 2; ++j) prior.sd[j] = model.mean_sd / std::sqrt(encoder.dimension);
   prior.mean[p - 2] = std::log(model.start_variance);
   prior.mean[p - 1] = std::log(start_lengthscale(model, embedding, prior.mean));
   return prior;

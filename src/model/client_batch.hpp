@@ -3,53 +3,17 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
-#include "gpu/adam.hpp"
-#include "gpu/cost.hpp"
+#include "gpu/encoder_operator.hpp"
 #include "gpu/fields.hpp"
-#include "model/client.hpp"
+#include "model/batch_options.hpp"
+#include "model/client_points.hpp"
 
 namespace fedpp::model {
 
-/// Points of one client for a batch: training, or held-out windows.
-struct ClientPoints {
-  const Client* client = nullptr;
-  const std::vector<data::Realisation>* realisations = nullptr;  ///< as many as client->inducing
-};
-
 /// For kernels on points of prediction: a realisation without any is in no mini-batch, and not even factorised.
 inline constexpr bool kBatchOnly = true;
-
-/// The clients' training points.
-std::vector<ClientPoints> training_points(std::span<const Client* const> clients);
-
-/// Extents of a client's realisations in a batch where it is number `client`.
-std::vector<gpu::RealisationExtent> extents_of(const ClientPoints& points, int client = 0);
-
-/// What one local epoch of a client costs: about columns x M^2 (gpu/cost.hpp).
-gpu::Cost epoch_cost(const Client& client, std::int64_t samples, gpu::Precision precision = gpu::Precision::kDouble);
-
-/// Of training.precision.
-gpu::Precision precision_of(config::Precision precision);
-
-/// How a batch is made.
-struct BatchOptions {
-  int samples = 1;             ///< of the weights
-  double jitter = 0;           ///< that a factorisation of K(z,z) begins with, relative
-  bool with_gradient = false;  ///< with the arrays of the adjoint
-  bool spread = false;  ///< columns are dealt to the tiles like cards, so that a tile is an even subset (mini-batches)
-  gpu::Precision precision = gpu::Precision::kDouble;
-
-  bool operator==(const BatchOptions&) const = default;
-};
-
-/// Bytes of the arrays of a batch of these clients, an upper bound.
-double array_bytes(std::span<const ClientPoints> clients, const BatchOptions& options);
-
-/// The clients' own posteriors of the weights.
-std::vector<WeightPosterior> own_weights(const std::vector<ClientPoints>& points);
 
 /// q(v), m and nu of a batch's clients on the host, laid out as in gpu::Fields.
 struct LatentPosteriors {
@@ -111,14 +75,5 @@ class ClientBatch {
   std::vector<int> realisation_begin_, columns_;
   std::vector<gpu::Index> posterior_, column_, vector_, square_;
 };
-
-/// Consecutive blocks [begin, end) of clients, of so many bytes each, that stay below the budget
-/// (gpu::workspace_mb); a single client is always a block.
-std::vector<std::pair<int, int>> blocks_of(const std::vector<double>& bytes, double workspace_mb);
-
-/// Consecutive blocks [begin, end) of clients whose fields stay below the budget (gpu::workspace_mb); a single
-/// client is always a block.
-std::vector<std::pair<int, int>> blocks_of(const std::vector<ClientPoints>& clients, const BatchOptions& options,
-                                           double workspace_mb);
 
 }  // namespace fedpp::model

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gpu/encoder_operator.hpp"
 #include "gpu/kernels.hpp"
 
 namespace fedpp::model {

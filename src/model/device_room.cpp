@@ -5,6 +5,7 @@
 #include <string>
 
 #include "config/error.hpp"
+#include "gpu/batch.hpp"
 
 namespace fedpp::model {
 

@@ -3,7 +3,8 @@
 
 #include "config/options.hpp"
 #include "gpu/scratch.hpp"
-#include "model/client_batch.hpp"
+#include "model/batch_options.hpp"
+#include "model/client_points.hpp"
 
 namespace fedpp::model {
 

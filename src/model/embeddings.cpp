@@ -4,6 +4,7 @@
 #include <span>
 
 #include "gpu/kernels.hpp"
+#include "model/batch_memory.hpp"
 #include "model/client_batch.hpp"
 #include "model/device_room.hpp"
 

@@ -2,6 +2,7 @@
 
 #include "gpu/kernels.hpp"
 #include "gpu/region.hpp"
+#include "model/batch_memory.hpp"
 #include "model/client_batch.hpp"
 #include "model/draw_keys.hpp"
 #include "model/e_steps.hpp"

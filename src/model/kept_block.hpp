@@ -1,37 +1,38 @@
 // A rank's batch, kept from round to round while the same clients take part.
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <vector>
 
-#include "model/client_batch.hpp"
+#include "model/batch_options.hpp"
+#include "model/client_points.hpp"
+
+namespace fedpp::gpu {
+struct AdamState;
+}  // namespace fedpp::gpu
 
 namespace fedpp::model {
+
+class ClientBatch;
 
 /// The block of a rank whose participants fit into one: laid out and uploaded again only where it has changed, so that
 /// a round of the same clients takes no memory.
 class KeptBlock {
  public:
+  KeptBlock();
+  ~KeptBlock();
   /// The block of these clients, their states and `weights` uploaded: the last one where the clients and the options
-  /// are the same. The clients' objects must live, and their training points not change, as
-  /// long as this.
+  /// are the same. The clients' objects must live, and their training points not change, as long as this.
   const ClientBatch& of(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights,
                         const BatchOptions& options);
   /// That block's optimiser, with whatever was in its arrays.
-  const gpu::AdamState& adam() const { return adam_; }
+  const gpu::AdamState& adam() const;
   /// Frees the arrays.
   void drop();
 
  private:
-  struct Made {
-    std::vector<const Client*> clients;
-    std::vector<std::size_t> realisations;
-    BatchOptions options;
-    bool operator==(const Made&) const = default;
-  };
-  Made made_;
-  std::optional<ClientBatch> block_;
-  gpu::AdamState adam_;
+  struct Made;
+  std::unique_ptr<Made> made_;
 };
 
 }  // namespace fedpp::model

@@ -3,8 +3,9 @@
 #pragma once
 
 #include "config/options.hpp"
-#include "gpu/adam.hpp"
-#include "model/client_batch.hpp"
+#include "gpu/adam_options.hpp"
+#include "model/batch_options.hpp"
+#include "model/client.hpp"
 
 namespace fedpp::model {
 

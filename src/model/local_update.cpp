@@ -7,7 +7,10 @@
 
 #include "gpu/region.hpp"
 #include "model/alignment.hpp"
+#include "model/batch_memory.hpp"
 #include "model/client_batch.hpp"
+#include "model/device_mixture.hpp"
+#include "model/kept_block.hpp"
 #include "model/local_epoch.hpp"
 #include "model/mixing.hpp"
 #include "model/optimiser_states.hpp"

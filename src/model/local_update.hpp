@@ -2,16 +2,18 @@
 // them batched over (client x realisation x sample), block by block.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "model/kept_block.hpp"
 #include "model/local_options.hpp"
 #include "model/local_report.hpp"
-#include "model/model_mixture.hpp"
 #include "model/priors.hpp"
 
 namespace fedpp::model {
+
+class KeptBlock;
+struct ModelMixture;
 
 /// What a local update may be given besides.
 struct LocalAids {

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "model/client_batch.hpp"
+#include "model/client.hpp"
 #include "model/local_options.hpp"
 
 namespace fedpp::model {
@@ -20,6 +21,7 @@ class LossGradient {
   /// The clients' training points, and q(v), m and nu as they have them; the clients' states stay as they are. One
   /// batch: its fields must fit into memory (blocks_of, with gradient). The clients must outlive this.
   LossGradient(const std::vector<const Client*>& clients, const LocalOptions& options);
+  ~LossGradient();
 
   /// The losses at these posteriors, one a client, after `e_steps` further E-steps under them. A local epoch would
   /// begin with one, too: without it the loss is that of weights under a q(v) fitted to others, and steps away from
@@ -30,10 +32,8 @@ class LossGradient {
                        int e_steps = 1);
 
  private:
-  std::vector<const Client*> clients_;
-  gpu::Exec exec_;
-  ClientBatch batch_;
-  gpu::Array<double> by_mean_, by_sd_;
+  struct Block;
+  std::unique_ptr<Block> block_;
 };
 
 }  // namespace fedpp::model

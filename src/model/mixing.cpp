@@ -3,6 +3,8 @@
 #include <cassert>
 #include <utility>
 
+#include "gpu/adam.hpp"
+
 namespace fedpp::model {
 
 WeightPosterior between(const WeightPosterior& prior, const WeightPosterior& own, double lambda) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/words.hpp"
-#include "gpu/adam.hpp"
+#include "gpu/adam_options.hpp"
 #include "model/client.hpp"
 
 namespace fedpp::model {

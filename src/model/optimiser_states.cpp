@@ -15,7 +15,7 @@ void upload_optimiser(const std::vector<Client*>& clients, const Priors& priors,
     all.insert(all.end(), part.begin(), part.end());
   };
   for (const Client* c : clients) {
-    const int p = c->embedding.encoder.parameters();
+    const int p = c->embedding.encoder.parameters;
     append(prior_mean, priors.of(c->id).mean);
     append(prior_sd, priors.of(c->id).sd);
     if (priors.proximal > 0) append(centre, priors.centres.at(c->id));
@@ -79,7 +79,7 @@ std::string UpdatedStates::unusable(int k, const Client& client, const LocalRepo
     return fmt::format("the alignment is {} after the round's epochs", report.alignment);
   // The last step of Adam comes after the last ELBO.
   const auto from = block_.posterior_offset(k);
-  for (gpu::Index j = from; j < from + client.embedding.encoder.parameters(); ++j)
+  for (gpu::Index j = from; j < from + client.embedding.encoder.parameters; ++j)
     if (!std::isfinite(mean_[j]) || !std::isfinite(sd_[j]) || !(sd_[j] > 0))
       return fmt::format("the posterior of weight {} is N({}, {}^2) after the round's epochs", j - from, mean_[j],
                          sd_[j]);
@@ -97,7 +97,7 @@ LocalReport UpdatedStates::report(int k, const Client& client) const {
 void UpdatedStates::take(int k, Client& client) const {
   const auto own = [&](const std::vector<double>& all) {
     const auto begin = all.begin() + block_.posterior_offset(k);
-    return std::vector<double>(begin, begin + client.embedding.encoder.parameters());
+    return std::vector<double>(begin, begin + client.embedding.encoder.parameters);
   };
   auto& state = client.state;
   state.weights = {own(mean_), own(sd_)};

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "gpu/runtime.hpp"
+#include "model/batch_memory.hpp"
 
 namespace fedpp::model {
 

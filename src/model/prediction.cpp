@@ -5,6 +5,7 @@
 
 #include "gpu/averages.hpp"
 #include "gpu/runtime.hpp"
+#include "model/batch_memory.hpp"
 #include "model/client_batch.hpp"
 #include "model/point_slices.hpp"
 

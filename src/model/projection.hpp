@@ -1,7 +1,7 @@
 // What f at a batch's points is read through: V = L^-1 k under every sample of the weights (spec 1.2, 1.7).
 #pragma once
 
-#include "gpu/encoder.hpp"
+#include "gpu/encoder_operator.hpp"
 #include "gpu/kernels.hpp"
 #include "gpu/region.hpp"
 

@@ -11,6 +11,7 @@
 
 #include "gpu/dense.hpp"
 #include "gpu/encoder.hpp"
+#include "gpu/encoder_operator.hpp"
 #include "gpu/kernels.hpp"
 #include "gpu/reference.hpp"
 

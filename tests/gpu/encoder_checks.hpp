@@ -10,6 +10,7 @@
 
 #include "gpu/cases.hpp"
 #include "gpu/encoder_clients.hpp"
+#include "gpu/encoder_operator.hpp"
 
 namespace fedpp::encoder_tests {
 
@@ -65,7 +66,7 @@ struct Device {
     for (std::size_t k = 0; k < clients.size(); ++k) {
       const auto& c = clients[k];
       extents.push_back({static_cast<int>(c.weights.size()), encoder_of(c.model)});
-      EXPECT_EQ(extents.back().encoder.weights(), static_cast<int>(c.model.weights()));
+      EXPECT_EQ(extents.back().encoder.weights, static_cast<int>(c.model.weights()));
       EXPECT_EQ(extents.back().encoder.dimension, static_cast<int>(c.model.dimension()));
       append(weights, flat(c.weights));
       for (const auto& r : c.realisations) {

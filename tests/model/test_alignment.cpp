@@ -80,7 +80,7 @@ struct Prepared {
   explicit Prepared(gpu::EncoderKind kind, bool spread = false, bool agree = false)
       : clients(marked_clients(kind)), points(points_of(clients)) {
     std::mt19937_64 engine(9);
-    const auto p = static_cast<std::size_t>(clients[0].embedding.encoder.parameters());
+    const auto p = static_cast<std::size_t>(clients[0].embedding.encoder.parameters);
     std::vector<model::WeightPosterior> own;
     for (const auto& c : clients) {
       model::WeightPosterior w{normals(engine, p, 0, 0.5), Vector(p, 0.1)};

@@ -5,8 +5,10 @@
 #include <memory>
 #include <string>
 
+#include "gpu/adam.hpp"
 #include "gpu/averages.hpp"
 #include "gpu/kokkos.hpp"
+#include "model/batch_memory.hpp"
 #include "model/client_batch.hpp"
 #include "model/clients.hpp"
 #include "model/reserves.hpp"

@@ -49,7 +49,7 @@ TEST(Inputs, every_registered_encoder_is_an_option_and_the_other_way_round) {
   for (const auto* family : gpu::encoder_families()) {
     options.model.encoder = config::from_word<config::Encoder>(family->name()).value();
     EXPECT_EQ(config::reads_history(options.model), family->reads_history());
-    EXPECT_EQ(model::make_embedding(options.model, {}).encoder.parameters(),
+    EXPECT_EQ(model::make_embedding(options.model, {}).encoder.parameters,
               family->weights(model::make_embedding(options.model, {}).encoder) + 2);
     for (const auto& section : config::sections(options))
       for (const auto& key : section.keys)
@@ -88,7 +88,7 @@ TEST(InitialPrior, of_a_history_encoder_is_in_units_of_its_start) {
   const auto embedding = model::make_embedding(options, {});
   const auto start = gpu::encoder_family(gpu::EncoderKind::kLstm).start(embedding.encoder);
   const auto prior = model::initial_prior(options, embedding, 3);
-  for (int j = 0; j < embedding.encoder.weights(); ++j) {
+  for (int j = 0; j < embedding.encoder.weights; ++j) {
     EXPECT_EQ(prior.sd[j], 0.2 * start.sd[j]);
     EXPECT_LT(std::fabs(prior.mean[j] - start.mean[j]), 5 * start.sd[j]);
   }
@@ -122,7 +122,7 @@ TEST(InitialPrior, a_linear_mean_is_as_uncertain_for_any_number_of_slopes) {
       options.width = width;
       const auto embedding = model::make_embedding(options, {});
       const auto prior = model::initial_prior(options, embedding, 3);
-      const std::size_t weights = embedding.encoder.weights(), slopes = prior.mean.size() - weights - 2;
+      const std::size_t weights = embedding.encoder.weights, slopes = prior.mean.size() - weights - 2;
       EXPECT_EQ(slopes, static_cast<std::size_t>(embedding.encoder.dimension));
       double variance = 0;  // of a'h where every entry of h is 1 or -1
       for (std::size_t j = weights; j < weights + slopes; ++j) {

@@ -7,8 +7,10 @@
 #include <set>
 
 #include "gpu/cases.hpp"
+#include "model/batch_memory.hpp"
 #include "model/client_batch.hpp"
 #include "model/clients.hpp"
+#include "model/kept_block.hpp"
 
 namespace {
 

@@ -5,6 +5,7 @@
 
 #include "model/clients.hpp"
 #include "model/loss_gradient.hpp"
+#include "model/model_mixture.hpp"
 
 namespace {
 using namespace fedpp;

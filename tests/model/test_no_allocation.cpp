@@ -7,6 +7,8 @@
 #include "model/alignment.hpp"
 #include "model/client_batch.hpp"
 #include "model/clients.hpp"
+#include "model/device_mixture.hpp"
+#include "model/kept_block.hpp"
 #include "model/local_epoch.hpp"
 #include "model/local_update.hpp"
 #include "model/model_mixture.hpp"

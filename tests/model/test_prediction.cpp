@@ -10,6 +10,7 @@
 #include "config/error.hpp"
 #include "gpu/averages.hpp"
 #include "gpu/cases.hpp"
+#include "model/batch_memory.hpp"
 #include "model/client_batch.hpp"
 #include "model/clients.hpp"
 #include "model/point_slices.hpp"

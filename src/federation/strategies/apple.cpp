@@ -14,6 +14,7 @@
 
 #include "federation/strategies/strategies.hpp"
 #include "model/mixing.hpp"
+#include "model/model_mixture.hpp"
 
 namespace fedpp::federation {
 

@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "federation/strategies/strategies.hpp"
-#include "model/client_batch.hpp"
+#include "model/batch_memory.hpp"
 #include "model/loss_gradient.hpp"
 #include "model/mixing.hpp"
 

@@ -1,4 +1,4 @@
-#include "model/model_mixture.hpp"
+#include "model/device_mixture.hpp"
 
 #include <algorithm>
 #include <utility>
