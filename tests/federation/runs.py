@@ -2,9 +2,11 @@
 
 Needs the environment of tests/federation/CMakeLists.txt: FEDPP_EXECUTABLE, FEDPP_MPIEXEC.
 """
+import itertools
 import json
 import pathlib
 import random
+import re
 import sys
 
 import h5py
@@ -60,6 +62,14 @@ POOLED = {"data__protocol": "population", "data__realisation": "pooled", "data__
           "data__types_per_client": 2, "training__batch_points": 0.6}
 
 
+def told_kinds():
+    """The kinds of traffic between ranks that docs/trust.md tells users of: the last column of its first table."""
+    lines = (pathlib.Path(__file__).resolve().parents[2] / "docs/trust.md").read_text().splitlines()
+    first = next(i for i, line in enumerate(lines) if line.endswith("| kind in the ledger |"))
+    rows = itertools.takewhile(lambda line: line.startswith("|"), lines[first + 2:])
+    return {kind for row in rows for kind in re.findall("`([^`]+)`", row.split("|")[-2])}
+
+
 class Run(program.Case):
     """With data and run.toml."""
 
@@ -72,6 +82,9 @@ class Run(program.Case):
     def train(self, ranks, out, *arguments, code=0):
         result = self.start(self.on_ranks(ranks, "train", "run.toml", "--out", out, *arguments))
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        if (self.folder / out / "result.json").exists():
+            kinds = {entry["kind"] for entry in self.result(out)["communication"]}
+            self.assertLessEqual(kinds, told_kinds(), "traffic that docs/trust.md does not tell of")
         return result
 
     def result(self, out):
