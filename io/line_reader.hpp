@@ -10,10 +10,9 @@
 
 namespace fedpp::io {
 
-/// Reads lines of any length in bounded memory. A line ends with LF or CR LF; the last one may lack it. A UTF-8
-/// byte-order mark in front is skipped. Text in UTF-16 and files whose lines end with CR alone throw, with the remedy.
-/// Gzip is recognised by its first two bytes (several members are legal); a
-/// truncated or corrupt one throws.
+/// Reads lines of any length, in memory of the longest one. A line ends with LF or CR LF; the last one may lack it. A
+/// UTF-8 byte-order mark in front is skipped. Text in UTF-16 and files whose lines end with CR alone throw, with the
+/// remedy. Gzip is recognised by its first two bytes (several members are legal); a truncated or corrupt one throws.
 class LineReader {
  public:
   explicit LineReader(const std::string& path);
