@@ -122,6 +122,7 @@ Array<T> Group::read(const std::string& path, std::optional<int> rank) const {
   if (rank && static_cast<int>(array.shape.size()) != *rank)
     throw Error(fmt::format("{}: is {}; expected rank {}", at, shape_text(array.shape), *rank));
   const std::uint64_t count = elements(array.shape);
+  require_stored(dataset.id(), count, at);
   if constexpr (std::is_same_v<T, std::string>) {
     array.values = collect_strings(type.id(), space.id(), count, at, [&](hid_t memory, void* out) {
       return H5Dread(dataset.id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
@@ -147,6 +148,7 @@ std::vector<T> Group::read_slice(const std::string& path, std::uint64_t offset, 
   if (offset > shape[0] || count > shape[0] - offset)
     throw Error(fmt::format("{}: has {} elements; [{}, {}) was asked for", at, shape[0], offset, offset + count));
   require_type<T>(type.id(), at);
+  require_stored(dataset.id(), count, at);
   std::vector<T> values(count);
   if (count == 0) return values;
   const hsize_t start[] = {offset}, length[] = {count};

@@ -97,6 +97,7 @@ void require_type(hid_t type, const std::string& where) {
     throw Error(fmt::format("{}: holds {}; expected {}", where, type_text(type), Native<T>::name));
 }
 
+/// Throws Error where its entries cannot be counted.
 Shape shape_of(hid_t space, const std::string& where);
 std::string shape_text(const Shape& shape);
 std::uint64_t elements(const Shape& shape);
@@ -109,6 +110,9 @@ Handle string_type(const std::string& where);
 bool is_inside(hid_t group, const std::string& path, const std::string& where);
 /// Throws Error where an array's values lie in other files.
 void require_inside(hid_t dataset, const std::string& where);
+/// Throws Error where an array says that it has many more bytes than the file holds of it, before memory is taken for
+/// them: what was never written takes no place.
+void require_stored(hid_t dataset, std::uint64_t count, const std::string& where);
 
 /// Creation properties of every dataset: no times of day (equal content gives equal bytes).
 Handle dataset_properties(const std::string& where);

@@ -1,4 +1,5 @@
-// Whether what a file shows as its own lies in it: HDF5 follows links and reads values from other files unasked.
+// Whether what a file shows as its own lies in it: HDF5 follows links and reads values from other files unasked, and
+// gives a fill value for what was never written.
 #include "io/hdf5_detail.hpp"
 
 namespace fedpp::io::hdf5 {
@@ -29,6 +30,16 @@ void require_inside(hid_t dataset, const std::string& where) {
   if (H5Pget_layout(creation.id()) == H5D_VIRTUAL) refuse(where, "is a virtual array, whose values lie in other files");
   if (check(H5Pget_external_count(creation.id()), where, "dataset properties") > 0)
     refuse(where, "has its values in other files (external storage)");
+}
+
+void require_stored(hid_t dataset, std::uint64_t count, const std::string& where) {
+  // Deflate makes a thousand bytes of one at most. Small arrays of nothing but the fill value are other programs' habit.
+  constexpr std::uint64_t kMostOfAByte = 1100, kAlways = std::uint64_t{1} << 28;
+  Handle type = own_type(H5Dget_type(dataset), where);
+  const std::uint64_t stored = H5Dget_storage_size(dataset), most = kAlways + kMostOfAByte * stored;
+  if (count > most / H5Tget_size(type.id()))
+    throw Error(fmt::format("{}: refused: it says that it has {} entries, and the file holds {} bytes of them", where,
+                            count, stored));
 }
 
 }  // namespace fedpp::io::hdf5

@@ -42,7 +42,12 @@ Shape shape_of(hid_t space, const std::string& where) {
   const int rank = check(H5Sget_simple_extent_ndims(space), where, "rank");
   std::vector<hsize_t> extents(rank);
   if (rank > 0) check(H5Sget_simple_extent_dims(space, extents.data(), nullptr), where, "extents");
-  return {extents.begin(), extents.end()};
+  const Shape shape(extents.begin(), extents.end());
+  std::uint64_t count = 1;
+  for (const std::uint64_t extent : shape)
+    if (__builtin_mul_overflow(count, extent, &count))
+      throw Error(fmt::format("{}: has {}, more entries than there can be: it is damaged", where, shape_text(shape)));
+  return shape;
 }
 
 std::string shape_text(const Shape& shape) {

@@ -1,7 +1,9 @@
 #include "io/json_lines.hpp"
 
-#include <fstream>
 #include <sstream>
+
+#include "io/parse_json.hpp"
+#include "io/text_file.hpp"
 
 namespace fedpp::io {
 
@@ -14,7 +16,7 @@ JsonLines parse_json_lines(const std::string& text) {
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) {
     if (line.empty()) continue;
-    auto object = nlohmann::json::parse(line, nullptr, false);
+    auto object = parse_json(line);
     if (object.is_object())
       lines.objects.push_back(std::move(object));
     else
@@ -23,11 +25,6 @@ JsonLines parse_json_lines(const std::string& text) {
   return lines;
 }
 
-JsonLines read_json_lines(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  return parse_json_lines(text.str());
-}
+JsonLines read_json_lines(const std::string& path) { return parse_json_lines(read_text(path).value_or("")); }
 
 }  // namespace fedpp::io

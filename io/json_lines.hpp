@@ -29,7 +29,7 @@ struct JsonLines {
 /// All objects of a text, in order.
 JsonLines parse_json_lines(const std::string& text);
 
-/// The same of a file; empty where there is none.
+/// The same of a file; empty where there is none. Throws Error where it is no regular file.
 JsonLines read_json_lines(const std::string& path);
 
 }  // namespace fedpp::io

@@ -111,8 +111,8 @@ class LineReader::Bytes {
   bool looked_ = false, gzip_ = false, inflating_ = false, in_member_ = false;
 };
 
-LineReader::LineReader(const std::string& path)
-    : path_(path), bytes_(std::make_unique<Bytes>(path)), buffer_(kReadBlock, '\0') {}
+LineReader::LineReader(const std::string& path, std::size_t longest)
+    : path_(path), longest_(longest), bytes_(std::make_unique<Bytes>(path)), buffer_(kReadBlock, '\0') {}
 LineReader::~LineReader() = default;
 LineReader::LineReader(LineReader&&) noexcept = default;
 LineReader& LineReader::operator=(LineReader&&) noexcept = default;
@@ -134,6 +134,9 @@ bool LineReader::refill() {
     end_ -= begin_;
     begin_ = 0;
   }
+  if (end_ > longest_)
+    throw Error(fmt::format("{}:{}: the line has more than {} bytes: put its end where a sequence or a row ends", path_,
+                            line_number_ + 1, longest_));
   if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
   std::string problem;
   const std::size_t count =

@@ -1,6 +1,7 @@
 // Lines of a text file, plain or gzip, with their numbers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,10 +13,11 @@ namespace fedpp::io {
 
 /// Reads lines of any length, in memory of the longest one. A line ends with LF or CR LF; the last one may lack it. A
 /// UTF-8 byte-order mark in front is skipped. Text in UTF-16 and files whose lines end with CR alone throw, with the
-/// remedy. Gzip is recognised by its first two bytes (several members are legal); a truncated or corrupt one throws.
+/// remedy, and so does a line of more than `longest` bytes. Gzip is recognised by its first two bytes (several members are
+/// legal); a truncated or corrupt one throws.
 class LineReader {
  public:
-  explicit LineReader(const std::string& path);
+  explicit LineReader(const std::string& path, std::size_t longest = std::size_t{1} << 30);
   ~LineReader();
   LineReader(LineReader&&) noexcept;
   LineReader& operator=(LineReader&&) noexcept;
@@ -33,6 +35,7 @@ class LineReader {
   bool refill();
   class Bytes;
   std::string path_;
+  std::size_t longest_;
   std::unique_ptr<Bytes> bytes_;
   std::string buffer_;  // [begin_, end_) is read but not handed out
   std::size_t begin_ = 0, end_ = 0;

@@ -31,7 +31,7 @@ int open_itself(const std::string& path, int flags) {
 }
 
 OpenFile::OpenFile(const std::string& path, int flags, std::string name)
-    : name_(std::move(name)), fd_(::open(path.c_str(), flags | O_CLOEXEC)) {
+    : name_(std::move(name)), fd_(::open(path.c_str(), flags | O_NONBLOCK | O_CLOEXEC)) {  // a pipe would wait
   if (fd_ < 0) fail_by_errno(name_, "cannot open");
 }
 
@@ -42,7 +42,7 @@ OpenFile::~OpenFile() {
 std::uint64_t OpenFile::size() const {
   struct stat status{};
   if (::fstat(fd_, &status) != 0) fail_by_errno(name_, "cannot read");
-  if (!S_ISREG(status.st_mode)) throw Error(name_ + ": is not a file");
+  if (!S_ISREG(status.st_mode)) throw Error(name_ + ": is no regular file");
   return static_cast<std::uint64_t>(status.st_size);
 }
 

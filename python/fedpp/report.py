@@ -76,7 +76,7 @@ def attack(result):
     if not hostile:
         return ""
     kind = result["config"]["attack"]["kind"]
-    return (f'<p class="note">This run simulates an attack (<code>attack.kind = "{escape(kind)}"</code>): of {result["config"]["data"]["clients"]} clients '
+    return (f'<p class="note">This run simulates an attack (<code>attack.kind = "{escape(kind)}"</code>): of {escape(str(result["config"]["data"]["clients"]))} clients '
             f'{"these are" if len(hostile) > 1 else "this one is"} hostile: {escape(", ".join(map(str, hostile)))}. What counts are the scores of the honest clients; '
             "the best round was chosen by theirs. An upload of a hostile client that is left out is the defence at work, not a setting to change.</p>")
 

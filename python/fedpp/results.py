@@ -21,12 +21,21 @@ def number(value):
     return math.nan if value is None else value
 
 
+def expect_no_pipe(path, remedy):
+    """A pipe would wait for its writer."""
+    if pathlib.Path(path).is_fifo():
+        raise UserError(f"{path}: is a pipe, as fedpp makes none: {remedy}")
+
+
 def read_json(path, remedy):
     """The object in a JSON file."""
     try:
+        expect_no_pipe(path, remedy)
         value = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         raise UserError(f"{path}, line {error.lineno}: not valid JSON ({error.msg}): {remedy}") from None
+    except RecursionError:
+        raise UserError(f"{path}: not the JSON that fedpp writes (nested without end): {remedy}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error}): {remedy}") from None
     if not isinstance(value, dict):
@@ -54,6 +63,7 @@ def open_arrays(path, remedy):
     """An HDF5 file, to read. One that leads to other files is refused, as the program does."""
     try:
         status = os.stat(path)
+        expect_no_pipe(path, remedy)
         name = leads_outside(path, status.st_ino, status.st_size, status.st_mtime_ns)
         file = h5py.File(path, "r")
     except FileNotFoundError:
@@ -81,7 +91,7 @@ def read_json_lines(path):
         for line in pathlib.Path(path).read_text(encoding="utf-8", errors="replace").splitlines():
             try:
                 value = json.loads(line)
-            except json.JSONDecodeError:
+            except (json.JSONDecodeError, RecursionError):
                 continue
             if isinstance(value, dict):
                 objects.append(value)

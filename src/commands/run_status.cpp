@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -17,7 +16,9 @@
 #include "io/checkpoint_file.hpp"
 #include "io/directory_lock.hpp"
 #include "io/json_lines.hpp"
+#include "io/parse_json.hpp"
 #include "io/shown.hpp"
+#include "io/text_file.hpp"
 
 namespace fedpp::commands {
 namespace {
@@ -60,8 +61,7 @@ std::vector<double> latest(const std::map<std::int64_t, json>& rounds, const cha
 /// "fedpp 4.081, histogram 4.055 nats per test event", of the honest clients where some are hostile: nothing where
 /// result.json is not there or not whole.
 std::string headline(const std::string& directory) {
-  std::ifstream file(directory + "/result.json");
-  const auto result = json::parse(file, nullptr, false);
+  const auto result = io::parse_json(io::read_text(directory + "/result.json").value_or(""));
   if (!result.is_object() || !result.contains("scores") || !result["scores"].is_object()) return "";
   const bool attacked =
       result.contains("honest") && result["honest"].is_object() && result["honest"].contains("models");

@@ -156,12 +156,13 @@ void EventTableReader::set_axis() {
     throw UserError(fmt::format(
         "{}: column '{}' holds dates, but the times of {} count in '{}' from no known date: import its table again, "
         "with --time-unit (one of {}) and --time-origin",
-        files_.front(), columns_.time, axis_.like, axis_.unit, config::kTimeUnits));
+        files_.front(), columns_.time, axis_.like, io::visible(axis_.unit), config::kTimeUnits));
   if (!seconds)
-    throw UserError(fmt::format(
-        "{}: column '{}' holds dates: name the unit of time to count them in, --time-unit{} with one of {}",
-        files_.front(), columns_.time,
-        axis_.unit == config::Data{}.time_unit ? "" : fmt::format(" (now '{}')", axis_.unit), config::kTimeUnits));
+    throw UserError(
+        fmt::format("{}: column '{}' holds dates: name the unit of time to count them in, --time-unit{} with one of {}",
+                    files_.front(), columns_.time,
+                    axis_.unit == config::Data{}.time_unit ? "" : fmt::format(" (now '{}')", io::visible(axis_.unit)),
+                    config::kTimeUnits));
   unit_ = *seconds;
   origin_ = axis_.origin.value_or(times_.first_midnight()).time_since_epoch().count();
 }

@@ -24,8 +24,7 @@ RunState read_theta(const io::File& file, const Session& session, KeptState want
   RunState state;
   const bool validated = file.attribute<std::int64_t>("best_round") >= 0;
   const std::string name = wanted == KeptState::kBest && validated ? "best_theta" : "theta";
-  state.theta = read_posterior(file, name);
-  expect_size(file, name + "_mean", state.theta.common.mean.size(), session.parameters());
+  state.theta = read_posterior(file, name, session.parameters());
   state.bandwidth = file.read_scalar<double>("bandwidth");
   state.stopping.patience = session.config().federation.patience;
   return state;
@@ -44,20 +43,23 @@ void fit_latent_functions(Session& session, const model::Priors& theta) {
 
 /// The clock that the weights know: another unit stretches every gap, another origin shifts every hour of the day.
 void check_axis_of_time(const CheckpointHeader& header, const config::Config& config) {
-  const auto then = nlohmann::json::parse(header.configuration).at("data");
+  const auto then = nlohmann::json::parse(header.configuration).value("data", nlohmann::json::object());
+  const auto text_then = [&](const char* key, const std::string& otherwise) {
+    const auto value = then.find(key);
+    return value != then.end() && value->is_string() ? value->get<std::string>() : otherwise;
+  };
   const auto refuse = [&](const char* key, const std::string& now, const std::string& before) {
     throw UserError(
         fmt::format("data.{} = \"{}\", but the weights in {} were trained with \"{}\": import the table as the data "
                     "before it ('fedpp import TABLE --columns ... --like OLD.h5')",
                     key, now, header.path, before));
   };
-  const auto unit = then.value("time_unit", config::Data{}.time_unit);
+  const auto unit = text_then("time_unit", config::Data{}.time_unit);
   const bool named = unit != config::Data{}.time_unit && config.data.time_unit != config::Data{}.time_unit;
   if (named && unit != config.data.time_unit) refuse("time_unit", config.data.time_unit, unit);
-  const auto origin = then.value("time_origin", std::string());
-  const bool dated = !origin.empty() && !config.data.time_origin.empty();
-  if (dated && config.data.clock == config::Clock::kCalendar &&
-      config::parse_date(origin)->second != config::parse_date(config.data.time_origin)->second)
+  const auto origin = text_then("time_origin", "");
+  const auto begins_then = config::parse_date(origin), begins = config::parse_date(config.data.time_origin);
+  if (begins_then && begins && config.data.clock == config::Clock::kCalendar && begins_then->second != begins->second)
     refuse("time_origin", config.data.time_origin, origin);
 }
 
@@ -105,7 +107,7 @@ RunState continue_clients(Session& session, const CheckpointHeader& header, Kept
       const io::Group group = file.group(group_name(client.data.id));
       expect_holdings(group, client.data);
       const bool best_one = wanted == KeptState::kBest && group.exists("best");
-      read_upload(group, state.uploads, client.data.id);
+      read_upload(group, state.uploads, client.data.id, session.parameters());
       read_own_prior(group, best_one ? "best_prior" : "prior", state.theta, client.data.id);
       read_client_weights(group.group(best_one ? "best" : "last"), client.model.state, session.parameters());
     }

@@ -191,7 +191,7 @@ CheckpointHeader read_header(const std::string& path, ReadFor purpose, mpi::Comm
     if (file.exists("inputs")) header.inputs = read_input_scale(file.group("inputs"));
     header.next_round = file.attribute<std::int64_t>("next_round");
     check_name(path, header.next_round);
-    header.configuration = file.read_scalar<std::string>("configuration");
+    header.configuration = read_configuration(file);
   });
   return header;
 }
@@ -215,9 +215,10 @@ RunState read_checkpoint(Session& session, const CheckpointHeader& header, ReadF
     if (file.has_attribute("best_missing")) state.stopping.best_missing = file.attribute<std::int64_t>("best_missing");
     state.bandwidth = file.read_scalar<double>("bandwidth");
     if (world.is_root()) state.rounds = read_rounds(file);
-    state.theta = read_posterior(file, "theta");
-    expect_size(file, "theta_mean", state.theta.common.mean.size(), session.parameters());
-    if (state.stopping.best_round >= 0) state.best_theta = read_posterior(file, "best_theta");
+    const std::size_t parameters = session.parameters();
+    const bool has_best = state.stopping.best_round >= 0;
+    state.theta = read_posterior(file, "theta", parameters);
+    if (has_best) state.best_theta = read_posterior(file, "best_theta", parameters);
     for (auto& client : session.owned()) {
       const io::Group group = file.group(group_name(client.data.id));
       if (accept_changes) expect_holdings(group, client.data);
@@ -229,13 +230,12 @@ RunState read_checkpoint(Session& session, const CheckpointHeader& header, ReadF
         if (!accept_changes) throw UserError(other_validation_data(header.path, client.data.id));
         other_data = true;
       }
-      client.model.state = read_client_state(group.group("last"), client.model.state, session.parameters());
-      if (group.exists("best"))
-        state.best_clients[client.data.id] =
-            read_client_state(group.group("best"), client.model.state, session.parameters());
+      client.model.state = read_client_state(group.group("last"), client.model.state, parameters);
+      if (has_best)
+        state.best_clients[client.data.id] = read_client_state(group.group("best"), client.model.state, parameters);
       read_own_prior(group, "prior", state.theta, client.data.id);
-      read_own_prior(group, "best_prior", state.best_theta, client.data.id);
-      read_upload(group, state.uploads, client.data.id);
+      if (has_best) read_own_prior(group, "best_prior", state.best_theta, client.data.id);
+      read_upload(group, state.uploads, client.data.id, parameters);
       read_gain(group, state.gains, client.data.id);
       read_validation(group, state.validation, client.data.id);
     }

@@ -4,12 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "config/error.hpp"
 #include "federation/accepted_uploads.hpp"
 #include "federation/data_checksum.hpp"
+#include "io/parse_json.hpp"
 
 namespace fedpp::federation {
 
@@ -20,8 +23,11 @@ void write_posterior(io::Group& group, const std::string& name, const model::Wei
   group.write(name + "_sd", posterior.sd);
 }
 
-model::WeightPosterior read_posterior(const io::Group& group, const std::string& name) {
+model::WeightPosterior read_posterior(const io::Group& group, const std::string& name,
+                                      std::optional<std::size_t> parameters) {
   model::WeightPosterior posterior{group.read_vector<double>(name + "_mean"), group.read_vector<double>(name + "_sd")};
+  if (parameters) expect_size(group, name + "_mean", posterior.mean.size(), *parameters);
+  expect_size(group, name + "_sd", posterior.sd.size(), parameters.value_or(posterior.mean.size()));
   if (const auto fault = fault_of(posterior.mean, posterior.sd); !fault.empty())
     throw UserError(
         fmt::format("{}: {}/{}_{}: fedpp writes no such checkpoint; ask for another copy, or take an earlier one",
@@ -29,15 +35,30 @@ model::WeightPosterior read_posterior(const io::Group& group, const std::string&
   return posterior;
 }
 
+namespace {
+
+UserError not_ours(const io::Group& file, const std::string& name, const std::string& what) {
+  return UserError(
+      fmt::format("{}: '{}' is not what fedpp writes ({}): ask for another copy, or take an earlier checkpoint",
+                  file.file(), name, what));
+}
+
+}  // namespace
+
 RoundHistory read_rounds(const io::File& file) {
   try {
     return RoundHistory(file.read_scalar<std::string>("rounds"));
-  } catch (const nlohmann::json::exception& error) {
-    throw UserError(
-        fmt::format("{}: 'rounds' is not what fedpp writes ({}): ask for another copy, or take an earlier "
-                    "checkpoint",
-                    file.file(), error.what()));
+  } catch (const std::invalid_argument& error) {
+    throw not_ours(file, "rounds", error.what());
   }
+}
+
+std::string read_configuration(const io::File& file) {
+  auto text = file.read_scalar<std::string>("configuration");
+  const auto sections = io::parse_json(text);
+  if (!sections.is_object() || !std::ranges::all_of(sections, [](const auto& keys) { return keys.is_object(); }))
+    throw not_ours(file, "configuration", "sections with keys were expected");
+  return text;
 }
 
 void write_own_prior(io::Group& group, const std::string& name, const model::Priors& priors, std::int64_t client) {
@@ -45,7 +66,7 @@ void write_own_prior(io::Group& group, const std::string& name, const model::Pri
 }
 
 void read_own_prior(const io::Group& group, const std::string& name, model::Priors& priors, std::int64_t client) {
-  if (group.exists(name + "_mean")) priors.own[client] = read_posterior(group, name);
+  if (group.exists(name + "_mean")) priors.own[client] = read_posterior(group, name, priors.common.mean.size());
 }
 
 void write_upload(io::Group& group, const KeptUploads& uploads, std::int64_t client) {
@@ -55,9 +76,9 @@ void write_upload(io::Group& group, const KeptUploads& uploads, std::int64_t cli
   group.write_scalar("upload_round", upload->second.round);
 }
 
-void read_upload(const io::Group& group, KeptUploads& uploads, std::int64_t client) {
+void read_upload(const io::Group& group, KeptUploads& uploads, std::int64_t client, std::size_t parameters) {
   if (group.exists("upload_round"))
-    uploads[client] = {group.read_scalar<std::int64_t>("upload_round"), read_posterior(group, "upload")};
+    uploads[client] = {group.read_scalar<std::int64_t>("upload_round"), read_posterior(group, "upload", parameters)};
 }
 
 void write_gain(io::Group& group, const std::map<std::int64_t, Gain>& gains, std::int64_t client) {
@@ -168,9 +189,16 @@ void write_input_scale(io::Group group, const data::InputScale& inputs) {
 }
 
 data::InputScale read_input_scale(const io::Group& group) {
-  return {{group.attribute<std::int64_t>("elapsed") != 0, group.attribute<double>("origin"),
-           group.attribute<double>("scale"), group.attribute<double>("window")},
-          {group.attribute<double>("gap_mean"), group.attribute<double>("gap_sd")},
+  const auto number = [&](const char* name, bool positive) {
+    const auto value = group.attribute<double>(name);
+    if (!std::isfinite(value) || (positive && value <= 0))
+      throw not_ours(group, std::string("inputs/") + name,
+                     fmt::format("{}: a {} number was expected", value, positive ? "positive" : "finite"));
+    return value;
+  };
+  return {{group.attribute<std::int64_t>("elapsed") != 0, number("origin", false), number("scale", true),
+           number("window", true)},
+          {number("gap_mean", false), number("gap_sd", true)},
           group.attribute<std::int64_t>("types"),
           group.exists("type_names") ? group.read_vector<std::string>("type_names") : std::vector<std::string>{}};
 }
@@ -187,17 +215,21 @@ void read_client_weights(const io::Group& group, model::ClientState& state, std:
   state.started = group.attribute<std::int64_t>("started") != 0;
   state.steps = group.attribute<std::int64_t>("steps");
   if (!state.started) return;
-  state.weights = read_posterior(group, "weights");
-  expect_size(group, "weights_mean", state.weights.mean.size(), parameters);
-  state.raw = group.read_vector<double>("raw");
-  state.first_mean = group.read_vector<double>("first_mean");
-  state.second_mean = group.read_vector<double>("second_mean");
-  state.first_raw = group.read_vector<double>("first_raw");
-  state.second_raw = group.read_vector<double>("second_raw");
+  state.weights = read_posterior(group, "weights", parameters);
+  const auto by_weight = [&](const char* name) {
+    auto values = group.read_vector<double>(name);
+    expect_size(group, name, values.size(), parameters);
+    return values;
+  };
+  state.raw = by_weight("raw");
+  state.first_mean = by_weight("first_mean");
+  state.second_mean = by_weight("second_mean");
+  state.first_raw = by_weight("first_raw");
+  state.second_raw = by_weight("second_raw");
   state.mixing.clear();
   if (group.exists("mixing")) state.mixing = group.read_vector<double>("mixing");
   state.core = {};
-  if (group.exists("core_mean")) state.core = read_posterior(group, "core");
+  if (group.exists("core_mean")) state.core = read_posterior(group, "core", parameters);
 }
 
 model::ClientState read_client_state(const io::Group& group, const model::ClientState& like, std::size_t parameters) {
@@ -208,6 +240,12 @@ model::ClientState read_client_state(const io::Group& group, const model::Client
   state.v_factor = group.read_vector<double>("v_factor");
   expect_size(group, "v_mean", state.v_mean.size(), like.v_mean.size());
   expect_size(group, "v_factor", state.v_factor.size(), like.v_factor.size());
+  const auto finite = [](double x) { return std::isfinite(x); };
+  if (!finite(state.rate) || state.rate <= 0)
+    throw not_ours(group, group.path() + "/rate", "a positive number was expected");
+  if (!finite(state.offset) || !std::ranges::all_of(state.v_mean, finite) ||
+      !std::ranges::all_of(state.v_factor, finite))
+    throw not_ours(group, group.path(), "finite numbers were expected in offset, v_mean and v_factor");
   read_client_weights(group, state, parameters);
   return state;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "data/input_scale.hpp"
@@ -16,19 +17,25 @@ std::string group_name(std::int64_t client);
 
 /// NAME_mean and NAME_sd, [P] each.
 void write_posterior(io::Group& group, const std::string& name, const model::WeightPosterior& posterior);
-/// \throws UserError where a number is not finite or an sd not positive: such a prior ruins whoever starts from it
-model::WeightPosterior read_posterior(const io::Group& group, const std::string& name);
+/// \throws UserError where a number is not finite or an sd not positive: such a prior ruins whoever starts from it; where
+/// there are not as many sds as means, or not `parameters`
+model::WeightPosterior read_posterior(const io::Group& group, const std::string& name,
+                                      std::optional<std::size_t> parameters = std::nullopt);
 
 /// \throws UserError where this is no history
 RoundHistory read_rounds(const io::File& file);
 
+/// The configuration, as archive() wrote it: a JSON object of sections. \throws UserError where it is none
+std::string read_configuration(const io::File& file);
+
 /// The prior that a client has of its own, NAME_mean and NAME_sd, where it has one.
 void write_own_prior(io::Group& group, const std::string& name, const model::Priors& priors, std::int64_t client);
+/// As many weights as the common one has.
 void read_own_prior(const io::Group& group, const std::string& name, model::Priors& priors, std::int64_t client);
 
 /// The client's upload that still counts, upload_mean, upload_sd and upload_round, where there is one.
 void write_upload(io::Group& group, const KeptUploads& uploads, std::int64_t client);
-void read_upload(const io::Group& group, KeptUploads& uploads, std::int64_t client);
+void read_upload(const io::Group& group, KeptUploads& uploads, std::int64_t client, std::size_t parameters);
 
 /// gain [2] and validation [3]: what RunState::gains and validation hold of a client, where they do.
 void write_gain(io::Group& group, const std::map<std::int64_t, Gain>& gains, std::int64_t client);
@@ -37,7 +44,8 @@ void write_validation(io::Group& group, const std::map<std::int64_t, evaluation:
 void read_validation(const io::Group& group, std::map<std::int64_t, evaluation::Score>& scores, std::int64_t client);
 
 void write_client_state(io::Group group, const model::ClientState& state);
-/// \param like a state of the same latent functions; \throws UserError where the sizes differ from its
+/// \param like a state of the same latent functions; \throws UserError where the sizes differ from its, or what is no
+/// number is in it
 model::ClientState read_client_state(const io::Group& group, const model::ClientState& like, std::size_t parameters);
 /// Weights and Adam's state go from the group into `state`, whose latent functions stay as they are.
 void read_client_weights(const io::Group& group, model::ClientState& state, std::size_t parameters);
@@ -53,6 +61,7 @@ void expect_holdings(const io::Group& group, const data::ClientData& client);
 bool same_data(const io::Group& group, const data::ClientData& client, data::Split split);
 
 void write_input_scale(io::Group group, const data::InputScale& inputs);
+/// \throws UserError where a number is none that can scale
 data::InputScale read_input_scale(const io::Group& group);
 
 /// \throws UserError unless `is` == `wanted`

@@ -35,7 +35,7 @@ CheckpointSummary summarise_checkpoint(const std::string& path) {
   }
   for (std::int64_t c = 0; c < s.clients; ++c)
     s.clients_started += file.group(group_name(c)).group("last").attribute<std::int64_t>("started") != 0;
-  s.configuration = file.read_scalar<std::string>("configuration");
+  s.configuration = read_configuration(file);
   return s;
 }
 
@@ -62,7 +62,7 @@ std::string to_text(const CheckpointSummary& s) {
         return defaults.contains(section) && defaults[section].contains(key) && defaults[section][key] == value;
       };
       if (!is_default(settled) && !is_default(unsettled))
-        text += fmt::format("  {}.{} = {}\n", section, key, value.dump());
+        text += fmt::format("  {} = {}\n", io::visible(section + "." + key), io::visible(value.dump()));
     }
   return text;
 }

@@ -34,10 +34,10 @@ std::vector<Setting> differing_settings(const std::vector<FinishedRun>& runs) {
           keys.push_back(name);
   std::vector<Setting> settings;
   for (const auto& [section, key] : keys) {
-    Setting setting{section + "." + key, {}};
+    Setting setting{io::visible(section + "." + key), {}};
     for (const auto& run : runs) {
       const bool known = run.config.contains(section) && run.config.at(section).contains(key);
-      setting.values.push_back(known ? run.config.at(section).at(key).dump() : "-");
+      setting.values.push_back(known ? io::visible(run.config.at(section).at(key).dump()) : "-");
     }
     if (section != "output" && std::set(setting.values.begin(), setting.values.end()).size() > 1)
       settings.push_back(setting);

@@ -10,6 +10,7 @@
 
 #include "config/dump.hpp"
 #include "config/effects.hpp"
+#include "io/shown.hpp"
 
 namespace fedpp::federation {
 
@@ -31,7 +32,7 @@ bool is_moved(const std::string& key, const nlohmann::ordered_json& now, const n
                                                  "data.client_files"};
   if (std::find(keys.begin(), keys.end(), key) == keys.end()) return false;
   const auto name = [](const nlohmann::ordered_json& path) {
-    return std::filesystem::path(path.get<std::string>()).filename();
+    return path.is_string() ? std::filesystem::path(path.get<std::string>()).filename() : std::filesystem::path();
   };
   if (now.is_string()) return then.is_string() && name(now) == name(then);
   return now.size() == then.size() && std::equal(now.begin(), now.end(), then.begin(),
@@ -56,7 +57,7 @@ const nlohmann::ordered_json* find(const nlohmann::ordered_json& json, const std
 
 /// Of a value, to show. The run's folder may have any name.
 std::string shown(const nlohmann::ordered_json& value) {
-  return value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return io::visible(value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 }  // namespace
@@ -87,7 +88,7 @@ std::vector<ConfigurationChange> changes_since(const std::string& archived, cons
   for (const auto& [section, keys] : then.items())
     for (const auto& [key, value] : keys.items())
       if (!find(now, section, key))
-        changes.push_back({section + "." + key, "unknown to this version", shown(value), true});
+        changes.push_back({io::visible(section + "." + key), "unknown to this version", shown(value), true});
   return changes;
 }
 

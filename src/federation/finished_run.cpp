@@ -6,9 +6,13 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <sstream>
 
 #include "config/dump.hpp"
 #include "config/error.hpp"
+#include "io/parse_json.hpp"
+#include "io/shown.hpp"
+#include "io/text_file.hpp"
 
 namespace fedpp::federation {
 namespace {
@@ -46,7 +50,7 @@ FinishedRun parse(const std::string& name, const ordered_json& json) {
   run.name = name;
   const auto& scores = json.at("scores");
   run.protocol = protocol_of(scores);
-  run.unit = scores.at("unit").get<std::string>();
+  run.unit = io::visible(scores.at("unit").get<std::string>());
   run.test_data = json.at("test_data").get<std::string>();
   run.clients = clients_of(scores.at("models").at(0));
   run.shared = scores.value("shared", false);
@@ -77,7 +81,9 @@ FinishedRun read_finished_run(const std::string& path) {
         fmt::format("{}: cannot be read: name a folder that 'fedpp train' has finished in, or a file of "
                     "'fedpp evaluate'",
                     name));
-  const auto json = ordered_json::parse(file, nullptr, /*allow_exceptions=*/false);
+  std::ostringstream text;  // a pipe of the shell's is as good as a file
+  text << file.rdbuf();
+  const auto json = io::parse_json<ordered_json>(text.str());
   if (!json.is_object() || !json.contains("scores"))
     throw UserError(fmt::format("{}: is no result of 'fedpp train' or 'fedpp evaluate'", name));
   if (!json.contains("test_data"))
@@ -94,8 +100,7 @@ FinishedRun read_finished_run(const std::string& path) {
 
 bool holds_results_of(const config::Config& config, std::int64_t rounds, const std::string& test_data) {
   const std::filesystem::path directory = config.output.directory, numbers = directory / "result.json";
-  std::ifstream file(numbers);
-  const auto json = ordered_json::parse(file, nullptr, /*allow_exceptions=*/false);
+  const auto json = io::parse_json<ordered_json>(io::read_text(numbers.string()).value_or(""));
   if (!json.is_object() || !json.contains("config") || !json.contains("rounds")) return false;
   // The numbers are written last: older than the arrays, they are of another start of the run.
   std::error_code missing;

@@ -7,8 +7,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -19,6 +17,8 @@
 #include "federation/stop_signal.hpp"
 #include "io/checkpoint_file.hpp"
 #include "io/error.hpp"
+#include "io/parse_json.hpp"
+#include "io/text_file.hpp"
 #include "io/utf8.hpp"
 #include "mpi/turns.hpp"
 
@@ -64,13 +64,10 @@ void refuse_files_of_others(const config::Config& config) {
                       "--out, or move the file",
                       (directory / name).string()));
   };
-  if (std::ifstream file(directory / "config.toml"); file) {
-    std::string begin;
-    std::getline(file, begin);
-    refuse_if(!config::dump(config).starts_with(begin + "\n"), "config.toml");
-  }
-  if (std::ifstream file(directory / "result.json"); file) {
-    const auto json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+  if (const auto text = io::read_text((directory / "config.toml").string()))
+    refuse_if(!config::dump(config).starts_with(text->substr(0, text->find('\n')) + "\n"), "config.toml");
+  if (const auto text = io::read_text((directory / "result.json").string())) {
+    const auto json = io::parse_json(*text);
     refuse_if(!json.contains("config") || !json.contains("rounds"), "result.json");
   }
 }

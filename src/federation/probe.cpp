@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "io/guarded_read.hpp"
 #include "io/hdf5.hpp"
 #include "io/partial_file.hpp"
+#include "io/shown.hpp"
 #include "model/client_step.hpp"
 #include "model/expected_intensities.hpp"
 #include "mpi/turns.hpp"
@@ -111,7 +113,7 @@ int answer(const std::string& case_file, const std::string& result_file, const m
   int malformed = 0;
   const auto attempt = [&](const std::string& name, const std::function<void()>& body) {
     const auto refuse = [&](const std::exception& error) {
-      fmt::print(stderr, "fedpp: probe: {}: {}\n", name, error.what());
+      fmt::print(stderr, "fedpp: probe: {}: {}\n", io::visible(name), io::visible(error.what()));
       ++malformed;
     };
     try {
@@ -122,6 +124,8 @@ int answer(const std::string& case_file, const std::string& result_file, const m
       refuse(error);
     } catch (const mpi::Error& error) {  // sums that cannot hold its values
       refuse(error);
+    } catch (const std::bad_alloc&) {
+      refuse(MalformedCase("takes more memory than there is"));
     }
   };
 
