@@ -13,6 +13,7 @@ namespace {
 using namespace fedpp;
 using model::Client;
 using model::PredictionOptions;
+using reference::Vector;
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
@@ -195,6 +196,67 @@ TEST(Predict, bands_start_no_further_out_than_the_level_is_thought_to_be) {
   options.bands = true;
   const auto p = model::predict({{&client, {&client.training}}}, prior, options)[0][0][0];
   for (const double mean : p.mean) EXPECT_LT(std::fabs(mean), 10);
+}
+
+/// From the client's start: q(v), m and nu in turn, nu with N(0, 2^2) as its prior.
+TEST(Predict, bands_take_their_steps_under_a_prior_of_nu) {
+  const int m = 6, steps = 3;
+  const Client client =
+      model::make_client(0, test::small_encoder(gpu::EncoderKind::kRbf), {test::simulated(7)}, m, 1.0);
+  const model::WeightPosterior prior{{std::log(1.5), std::log(20.0)}, {1e-12, 1e-12}};
+  PredictionOptions options;
+  options.samples = 1;
+  options.e_steps = steps;
+  options.bands = true;
+  const auto p = model::predict({{&client, {&client.training}}}, prior, options)[0][0][0];
+
+  const auto& r = client.training[0];
+  reference::Client plain;
+  plain.kernel = {false, 1, 100, {}};
+  plain.weights = {prior.mean};
+  plain.jitter = options.jitter;
+  plain.rate = client.state.rate;
+  reference::Realisation points{client.inducing[0].times,     r.events,       r.multiplicities,
+                                Vector(r.events.size(), 0.0), Vector(m, 0.0), reference::Matrix(m, m)};
+  points.time.insert(points.time.end(), r.nodes.begin(), r.nodes.end());
+  points.multiplicity.resize(points.time.size(), 0.0);
+  points.node_weight.insert(points.node_weight.end(), r.node_weights.begin(), r.node_weights.end());
+  for (int i = 0; i < m; ++i) points.factor(i, i) = 1;
+  plain.realisations = {points};
+  for (int step = 0; step < steps; ++step) {
+    const auto of_v = reference::step(plain);
+    plain.realisations[0].v_mean = of_v.v_mean_next[0];
+    plain.realisations[0].factor = reference::factor_of(of_v.v_cov_next[0]);
+    plain.rate = reference::step(plain).rate_next;
+    const auto of_offset = reference::step(plain).augmented[0];
+    double precision = 1.0 / 4, sum = 0;
+    for (std::size_t n = 0; n < points.time.size(); ++n) {
+      precision += of_offset.alpha[n];
+      sum += of_offset.beta[n] - of_offset.alpha[n] * (of_offset.mean[n] - plain.offset);
+    }
+    plain.offset = sum / precision;
+  }
+  EXPECT_NEAR(p.rate / plain.rate, 1, 1e-8);
+  const auto wanted = reference::forward(plain, plain.realisations[0], plain.weights[0]).mean;
+  for (std::size_t n = 0; n < wanted.size(); ++n) EXPECT_NEAR(p.mean[n], wanted[n], 1e-7) << n;
+}
+
+TEST(Predict, bands_are_the_same_by_steps_on_averages) {
+  const Client client = test::small_client(2);
+  const auto prior = test::small_prior();
+  PredictionOptions options;
+  options.samples = 4;
+  options.e_steps = 5;
+  options.bands = true;
+  const auto at = [&](bool averaged) {
+    return model::LatentPosterior({&client}, prior, options, averaged).at({&client.training})[0];
+  };
+  const auto by_samples = at(false), by_averages = at(true);
+  for (std::size_t i = 0; i < by_samples.size(); ++i) {
+    test::expect_close(by_averages[i].mean, by_samples[i].mean, 1e-8, "mean");
+    test::expect_close(by_averages[i].variance, by_samples[i].variance, 1e-8, "variance");
+    test::expect_close(by_averages[i].level_variance, by_samples[i].level_variance, 1e-8, "level");
+  }
 }
 
 }  // namespace

@@ -24,9 +24,7 @@ model::Embedding of_gaps() {
   return model::make_embedding(model, {});
 }
 
-data::Stream stream_of(double start, const Vector& times) {
-  return {start, times, std::vector<int>(times.size(), 0)};
-}
+data::Stream stream_of(double start, const Vector& times) { return {start, times, std::vector<int>(times.size(), 0)}; }
 
 /// A node so long after the start of a stream, and after so many of its events.
 struct Node {
@@ -87,8 +85,7 @@ TEST(Blocks, are_filled_up_to_the_room) {
   const std::vector<std::pair<int, int>> pairs{{0, 2}, {2, 4}, {4, 6}};
   EXPECT_EQ(model::blocks_of(bytes, 2.5), pairs);
   EXPECT_EQ(model::blocks_of(bytes, 2), pairs);
-  EXPECT_EQ(model::blocks_of({5e6, 1e6, 1e6, 5e6}, 2),
-            (std::vector<std::pair<int, int>>{{0, 1}, {1, 3}, {3, 4}}));
+  EXPECT_EQ(model::blocks_of({5e6, 1e6, 1e6, 5e6}, 2), (std::vector<std::pair<int, int>>{{0, 1}, {1, 3}, {3, 4}}));
 }
 
 TEST(KeptBlock, of_other_options_is_another) {
@@ -102,8 +99,7 @@ TEST(KeptBlock, of_other_options_is_another) {
   other.samples = 3;
   EXPECT_EQ(kept.of(points, {prior}, other).samples(), 3);
   other.jitter = 1e-4;
-  for (const double jitter : test::host(kept.of(points, {prior}, other).fields().base_jitter))
-    EXPECT_EQ(jitter, 1e-4);
+  for (const double jitter : test::host(kept.of(points, {prior}, other).fields().base_jitter)) EXPECT_EQ(jitter, 1e-4);
 }
 
 TEST(EpochCost, is_the_higher_the_more_marks_are_aligned) {
@@ -126,6 +122,22 @@ TEST(EmbeddingsRoom, is_that_of_the_largest_block) {
   EXPECT_GT(model::embeddings_room(embedding, 2, probe, room).arrays, 1.9 * one);
   EXPECT_EQ(model::embeddings_room(embedding, 5, probe, room).arrays,
             model::embeddings_room(embedding, 2, probe, room).arrays);
+}
+
+TEST(KeptBlock, gives_its_room_to_blocks_that_need_it) {
+  std::vector<Client> clients{test::small_client(3), test::small_client(6)};
+  model::LocalOptions options;
+  options.training.epochs = 1;
+  for (const bool aligned : {false, true}) {
+    model::KeptBlock kept;
+    options.workspace_mb = 128;
+    options.training.alignment = 0;
+    (void)model::local_update({&clients[0], &clients[1]}, test::small_prior(), options, 11, 0, {&kept});
+    EXPECT_GT(kept.adam().raw.extent(0), 0u);
+    (aligned ? options.training.alignment : options.workspace_mb) = 1e-3;
+    (void)model::local_update({&clients[0], &clients[1]}, test::small_prior(), options, 11, 1, {&kept});
+    EXPECT_EQ(kept.adam().raw.extent(0), 0u) << aligned;
+  }
 }
 
 }  // namespace

@@ -10,18 +10,6 @@ using namespace fedpp;
 using reference::Kernel;
 using test::Size;
 
-/// Lower F with F'F = sigma: the Cholesky factor of sigma with rows and columns in reverse, read backwards.
-reference::Matrix factor_of(const reference::Matrix& sigma) {
-  const std::size_t m = sigma.rows;
-  reference::Matrix reversed(m, m), factor(m, m);
-  for (std::size_t i = 0; i < m; ++i)
-    for (std::size_t j = 0; j < m; ++j) reversed(i, j) = sigma(m - 1 - i, m - 1 - j);
-  const auto lower = reference::cholesky(reversed);
-  for (std::size_t i = 0; i < m; ++i)
-    for (std::size_t j = 0; j <= i; ++j) factor(i, j) = lower(m - 1 - j, m - 1 - i);
-  return factor;
-}
-
 /// q(v), then m, then nu; without a prior a client without events keeps its nu.
 void sweep(reference::Client& client, bool prior_of_offset) {
   const auto of_v = reference::step(client);
@@ -29,7 +17,7 @@ void sweep(reference::Client& client, bool prior_of_offset) {
   for (std::size_t i = 0; i < client.realisations.size(); ++i) {
     auto& r = client.realisations[i];
     r.v_mean = of_v.v_mean_next[i];
-    r.factor = factor_of(of_v.v_cov_next[i]);
+    r.factor = reference::factor_of(of_v.v_cov_next[i]);
     for (const double n : r.multiplicity) events += n;
   }
   client.rate = reference::step(client).rate_next;
@@ -52,8 +40,7 @@ TEST_P(ESteps, are_the_closed_forms_in_turn) {
   device.forward();
   Kokkos::deep_copy(device.fields.offset_center, reference::Step::kOffsetCenter);
   const int count = 2;
-  model::e_steps(gpu::Exec(), device.batch, device.fields, count,
-                 GetParam() ? reference::Step::kOffsetPrecision : 0.0);
+  model::e_steps(gpu::Exec(), device.batch, device.fields, count, GetParam() ? reference::Step::kOffsetPrecision : 0.0);
   gpu::elbo(gpu::Exec(), device.batch, device.fields);
   test::Pieces v_mean(device.fields.v_mean), v_factor(device.fields.v_factor), rate(device.fields.rate),
       offset(device.fields.offset), elbo(device.fields.elbo);

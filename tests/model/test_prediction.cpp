@@ -313,4 +313,15 @@ TEST(Profiling, every_kernel_is_labelled_by_component_and_step) {
   EXPECT_GE(kernels, 15);
 }
 
+TEST(Predict, draws_weights_by_its_seed) {
+  const Client client = test::small_client(2);
+  const auto rate = [&](std::uint64_t seed) {
+    PredictionOptions options;
+    options.seed = seed;
+    return model::predict({{&client, {&client.training}}}, test::small_prior(), options)[0][0][0].rate;
+  };
+  EXPECT_EQ(rate(4), rate(4));
+  EXPECT_NE(rate(4), rate(5));
+}
+
 }  // namespace

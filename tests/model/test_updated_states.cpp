@@ -115,13 +115,81 @@ std::pair<std::vector<double>, int> last_step(const Client& client, int steps) {
 TEST(LocalEpoch, every_step_after_the_first_has_draws_and_a_mini_batch_of_its_own) {
   std::mt19937_64 engine(2);
   const Client client = model::make_client(
-      2, test::small_encoder(),
-      {test::random_realisation(engine, 8, 12), test::random_realisation(engine, 9, 12)}, 6, 1.0);  // of a tile each
+      2, test::small_encoder(), {test::random_realisation(engine, 8, 12), test::random_realisation(engine, 9, 12)}, 6,
+      1.0);  // of a tile each
   const auto [first, all] = last_step(client, 1);
   const auto [second, some] = last_step(client, 2);
   EXPECT_NE(first, second);
   EXPECT_EQ(all, 2);
   EXPECT_EQ(some, 1);
+}
+
+/// One step along g goes by rate x g / (|g| + epsilon), of means and, through the map, of sds.
+TEST(UpdatedStates, have_gone_a_step_of_adam_with_its_epsilon_and_map) {
+  const auto prior = test::small_prior();
+  for (const auto map : {config::SdMap::kSoftplus, config::SdMap::kExp}) {
+    auto options = one_epoch();
+    options.training.epsilon = 5;
+    options.training.learning_rate = options.training.learning_rate_kernel = 0.1;
+    options.training.sd_map = map;
+    Client client = test::small_client(2);
+    (void)model::local_update({&client}, prior, options, 11, 0);
+    const auto& state = client.state;
+    const auto gone = [&](double moment) {
+      const double g = moment / (1 - options.training.beta1);
+      return 0.1 * g / (std::fabs(g) + 5);
+    };
+    for (std::size_t j = 0; j < prior.mean.size(); ++j) {
+      EXPECT_NEAR(state.weights.mean[j] - prior.mean[j], gone(state.first_mean[j]), 1e-12) << j;
+      const double raw = state.raw[j], before = prior.sd[j];
+      const bool exp = map == config::SdMap::kExp;
+      EXPECT_NEAR(raw - (exp ? std::log(before) : std::log(std::expm1(before))), gone(state.first_raw[j]), 1e-12) << j;
+      EXPECT_NEAR(state.weights.sd[j], exp ? std::exp(raw) : std::log1p(std::exp(raw)), 1e-12) << j;
+    }
+  }
+}
+
+/// Of the posterior before the epoch's step, by the formula that goes with the barycentre.
+TEST(LocalReports, have_the_weighted_divergence_of_the_barycentre) {
+  const auto prior = test::small_prior();
+  Client started = test::small_client(2);
+  auto own = prior;
+  for (std::size_t j = 0; j < own.mean.size(); ++j) {
+    own.mean[j] += 0.1 * std::sin(1.0 + static_cast<double>(j));
+    own.sd[j] *= 0.7;
+  }
+  model::restart_from(started, own, config::SdMap::kSoftplus);
+  config::Config config;
+  config.training.epochs = 1;
+  config.training.prior_weight = 1.7;
+  const double d = 0.3;
+  const auto formula = [&](config::Divergence rule, double r, double delta, double mu, double sigma) {
+    const double u = r - mu, v = d * d + 2 * delta * delta + 2 * sigma * sigma;
+    if (rule == config::Divergence::kW2) return u * u + (sigma - delta) * (sigma - delta);
+    if (rule == config::Divergence::kMmd)
+      return d / std::sqrt(d * d + 4 * sigma * sigma) + d / std::sqrt(d * d + 4 * delta * delta) -
+             2 * d * std::exp(-u * u / v) / std::sqrt(v);
+    return 0.5 * ((u * u + delta * delta) / (sigma * sigma) - 2 * std::log(delta / sigma) - 1);
+  };
+  using config::Divergence;
+  for (const auto rule : {Divergence::kKl, Divergence::kW2, Divergence::kMmd, Divergence::kFedavg}) {
+    config.aggregation.divergence = rule;
+    auto options = model::local_options(config);
+    options.bandwidth = d;
+    double wanted = 0;
+    for (std::size_t j = 0; j < own.mean.size(); ++j)
+      wanted += 1.7 * formula(rule, own.mean[j], own.sd[j], prior.mean[j], prior.sd[j]);
+    Client client = started;
+    EXPECT_NEAR(model::local_update({&client}, prior, options, 11, 0)[0].divergence / wanted, 1, 1e-9)
+        << config::word(rule);
+  }
+}
+
+TEST(BatchOptions, spread_points_over_tiles_where_mini_batches_take_tiles) {
+  LocalOptions options;
+  EXPECT_FALSE(model::batch_options(options).spread);
+  options.training.batch_points = 0.5;
+  EXPECT_TRUE(model::batch_options(options).spread);
 }
 
 }  // namespace
