@@ -139,8 +139,10 @@ TEST(Loss, of_weights_that_cannot_be_factorised_is_not_a_number) {
     const auto losses = loss.at(weights, 7, 3);
     EXPECT_TRUE(std::isnan(losses[0].value)) << finite;
     EXPECT_TRUE(std::isfinite(losses[1].value)) << finite;
-    weights[0] = clients[0].state.weights;
-    EXPECT_TRUE(std::isfinite(loss.at(weights, 7, 3, 0)[1].value));  // of those asked for afterwards it says nothing
+    model::LossGradient again(pointers(clients), loss_options());
+    (void)again.at(weights, 7, 3, 0);
+    weights[0] = clients[0].state.weights;  // a failure says nothing of those asked for afterwards
+    EXPECT_TRUE(std::isfinite(again.at(weights, 7, 3, 0)[0].value)) << finite;
   }
 }
 
