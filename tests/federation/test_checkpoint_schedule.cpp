@@ -133,6 +133,22 @@ TEST_F(Checkpoints, bring_back_the_state_of_a_run) {
   EXPECT_EQ(back.validation.at(1).headline, -8.25);
   EXPECT_EQ(back.validation.at(1).events, 6);
 
+  // Other training data, and other data that rank the rounds, are refused, or start the search for the best one anew.
+  for (const auto split : {data::kTrain, data::kValidation}) {
+    double& event = session.owned(1).data.sequences[0].events[split][0];
+    const double before = event;
+    event += 1e-6;
+    const auto header = federation::read_header(path.string(), read, session.world());
+    EXPECT_THROW(federation::read_checkpoint(session, header, read), mpi::AgreedError);
+    const auto anew = federation::read_checkpoint(session, header, federation::ReadFor::kChangedTraining);
+    EXPECT_EQ(anew.next_round, 4);
+    EXPECT_EQ(anew.stopping.patience, 5);
+    EXPECT_EQ(anew.stopping.best_round, -1);
+    EXPECT_EQ(anew.stopping.validations_since_best, 0);
+    EXPECT_TRUE(anew.validation.empty() && anew.gains.empty() && anew.best_theta.own.empty());
+    event = before;
+  }
+
   const auto misnamed = folder_ / "checkpoint-000005.h5";
   std::filesystem::rename(path, misnamed);
   EXPECT_THROW(federation::read_header(misnamed.string(), read, session.world()), mpi::AgreedError);
