@@ -117,6 +117,16 @@ TEST(Aggregator, bad_uploads_are_rejected_by_client_and_reason) {
   }
 }
 
+TEST(Aggregator, uploads_of_another_number_of_weights_are_rejected) {
+  LocalSums sums;
+  const std::vector<double> one{0.5}, two{0.5, 0.6};
+  const std::vector<Upload> uploads{{0, 1, two, two}, {1, 1, two, one}, {2, 1, one, two}};
+  const AcceptedUploads accepted(sums, uploads, 2);
+  EXPECT_EQ(accepted.count(), 1u);
+  ASSERT_EQ(accepted.rejected().size(), 2u);
+  EXPECT_EQ(accepted.rejected()[0].reason, "it has 2 means and 1 sds; the model has 2 weights");
+}
+
 TEST(Aggregator, theta_stays_where_nothing_is_accepted) {
   Case input = random_case(1, 2, 0, 1, 0.5, 7);
   input.uploads[0].sd[1] = 0;
@@ -279,6 +289,9 @@ TEST(Mmd, equals_nelder_mead_and_the_grid_where_uploads_overlap) {
       EXPECT_NEAR(std::log(theta.sd[p]), expected[1], 1e-6);
       EXPECT_LE(reference::mmd_objective(input, p, theta.mean[p], theta.sd[p], d), best_on_grid(input, p, d) + 1e-12);
     }
+    LocalSums sums;  // with the right second derivatives the last steps are quadratic
+    const auto views = input.views();
+    EXPECT_LE(mmd_barycentre(AcceptedUploads(sums, views, 2), {kl.mean, kl.sd}, d).evaluations, 8);
   }
 }
 

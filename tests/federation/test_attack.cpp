@@ -5,6 +5,7 @@
 #include <set>
 
 #include "federation/attack.hpp"
+#include "federation/participants.hpp"
 
 namespace {
 using namespace fedpp;
@@ -30,6 +31,17 @@ TEST(Attack, TheHostileClientsAreAShareDrawnByTheSeed) {
   EXPECT_NE(federation::hostile_clients(other), federation::hostile_clients(config_of(AttackKind::kNoise, 0.2, 1)));
   EXPECT_EQ(federation::hostile_clients(config_of(AttackKind::kScaled, 0.2, 1)),
             federation::hostile_clients(config_of(AttackKind::kNoise, 0.2, 1)));
+}
+
+/// Or a federation of few participants a round would meet all of them in its first one.
+TEST(Attack, TheHostileClientsAreNotTheFirstRoundsParticipants) {
+  int alike = 0;
+  for (int seed = 1; seed <= 20; ++seed) {
+    auto config = config_of(AttackKind::kNoise, 0.2, 1);
+    config.federation.seed = seed;
+    alike += federation::hostile_clients(config) == federation::sample_participants(20, 4, seed, 0, 1);
+  }
+  EXPECT_LT(alike, 3);
 }
 
 TEST(Attack, UploadsAreTamperedWithAsTheySay) {

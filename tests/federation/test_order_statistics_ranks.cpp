@@ -72,6 +72,30 @@ TEST(OrderStatistics, are_those_of_the_sorted_numbers_on_any_ranks) {
   }
 }
 
+/// One value of each client, by its number.
+Columns one_column(const std::vector<double>& values) {
+  Columns columns;
+  for (const double x : values) columns.push_back({x});
+  return columns;
+}
+
+TEST(TrimmedMeans, cut_the_share_that_is_asked_for_though_no_double_is) {
+  LocalSums sums;
+  std::vector<double> squares;
+  for (int c = 0; c < 100; ++c) squares.push_back(c * c);
+  double sum = 0;
+  for (int c = 29; c < 71; ++c) sum += c * c;
+  EXPECT_NEAR(trimmed_means(sums, one_column(squares), 1, 100, 0.29, "test")[0], sum / 42, 1e-9);
+  // A share just below a half leaves something of two.
+  EXPECT_EQ(trimmed_means(sums, one_column({1, 4}), 1, 2, std::nextafter(0.5, 0.0), "test")[0], 2.5);
+}
+
+TEST(TrimmedMeans, of_what_no_sum_holds_are_an_error) {
+  LocalSums sums;
+  EXPECT_THROW(trimmed_means(sums, one_column({-1e300, 1e200, 2e200, 3e200, 1e300}), 1, 5, 0.2, "test"),
+               fedpp::mpi::Error);
+}
+
 class RobustRules : public testing::TestWithParam<Divergence> {};
 
 TEST_P(RobustRules, theta_is_the_same_on_any_ranks_and_hostile_uploads_hardly_move_it) {

@@ -299,4 +299,48 @@ TEST(PersonalPriors, of_mmd_are_of_the_bandwidth_that_the_common_prior_has) {
   EXPECT_NE(found[0].mean, found[1].mean);
 }
 
+TEST(SimilarityProbe, is_of_ordered_times_all_over_the_window) {
+  Federation federation;
+  const auto probe = federation::similarity_probe(federation.session(), 200);
+  ASSERT_EQ(probe.nodes.size(), 200u);
+  EXPECT_TRUE(std::ranges::is_sorted(probe.nodes));
+  const double window = federation.session().plan().clock.window;
+  EXPECT_GT(probe.nodes.front(), 0);
+  EXPECT_LT(probe.nodes.back(), window);
+  double mean = 0;
+  for (const double t : probe.nodes) mean += t / 200;
+  EXPECT_NEAR(mean, window / 2, 4 * window / std::sqrt(12.0 * 200));
+}
+
+/// Log-normal gaps as those of the clients, and points after every fourth event, before the next one.
+TEST(SimilarityProbe, is_of_streams_like_the_clients) {
+  Federation federation([](config::Config& config) { config.model.encoder = config::Encoder::kLstm; });
+  const auto probe = federation::similarity_probe(federation.session(), 40001);
+  const auto& gaps = federation.session().rules().gaps;
+  ASSERT_EQ(probe.nodes.size(), 40001u);
+  ASSERT_EQ(probe.streams.size(), 5001u);
+  EXPECT_NE(probe.streams[0].times, probe.streams[1].times);
+  double n = 0, sum = 0, squares = 0, behind = 0, sum_behind = 0;
+  for (const auto& stream : probe.streams)
+    for (std::size_t j = 1; j < stream.times.size(); ++j) {
+      const double x = std::log(stream.times[j] - stream.times[j - 1]);
+      n += 1, sum += x, squares += x * x;
+    }
+  EXPECT_NEAR(sum / n, gaps.mean, 5 * gaps.sd / std::sqrt(n));
+  EXPECT_NEAR(std::sqrt(squares / n - sum / n * sum / n), gaps.sd, 5 * gaps.sd / std::sqrt(2 * n));
+  for (std::size_t p = 0; p < probe.nodes.size(); ++p) {
+    const auto& [stream, before] = probe.node_history[p];
+    EXPECT_EQ(stream, static_cast<int>(p / 8));
+    EXPECT_EQ(before, 4 * static_cast<int>(p % 8 + 1));
+    const auto& times = probe.streams[stream].times;
+    EXPECT_GT(probe.nodes[p], times[before - 1]);
+    if (before < static_cast<int>(times.size())) {
+      EXPECT_LE(probe.nodes[p], times[before]);
+    } else {
+      behind += 1, sum_behind += std::log(probe.nodes[p] - times.back());
+    }
+  }
+  EXPECT_NEAR(sum_behind / behind, gaps.mean, 5 * gaps.sd / std::sqrt(behind));
+}
+
 }  // namespace

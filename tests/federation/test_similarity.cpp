@@ -104,4 +104,15 @@ TEST(Similarity, WhatSaysNothingIsLikeNobody) {
   }
 }
 
+TEST(Similarity, APointThatSaysNothingTakesNothingFromTheOthers) {
+  const auto all = signature(Similarity::kMeanOfCosines, std::vector<double>{1, 2, 3, 4}, 2);
+  const auto half = signature(Similarity::kMeanOfCosines, std::vector<double>{1, 2, 0, 0}, 2);
+  EXPECT_NEAR(similarities({&all, &half})[1], 0.5, 1e-12);
+}
+
+TEST(Similarity, ASignaturesLengthIsSaidBeforeItIsMade) {
+  for (const auto kind : {Similarity::kMeanOfCosines, Similarity::kCosineOfMeans, Similarity::kCentredGram})
+    EXPECT_EQ(signature(kind, flat(random_points(7, 3, 1)), 3).size(), signature_length(kind, 7, 3));
+}
+
 }  // namespace

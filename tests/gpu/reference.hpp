@@ -139,6 +139,18 @@ MatrixOf<T> cholesky(const MatrixOf<T>& a) {
   return l;
 }
 
+/// Lower F with F'F = sigma: the Cholesky factor of sigma with rows and columns in reverse, read backwards.
+inline Matrix factor_of(const Matrix& sigma) {
+  const std::size_t m = sigma.rows;
+  Matrix reversed(m, m), factor(m, m);
+  for (std::size_t i = 0; i < m; ++i)
+    for (std::size_t j = 0; j < m; ++j) reversed(i, j) = sigma(m - 1 - i, m - 1 - j);
+  const auto lower = cholesky(reversed);
+  for (std::size_t i = 0; i < m; ++i)
+    for (std::size_t j = 0; j <= i; ++j) factor(i, j) = lower(m - 1 - j, m - 1 - i);
+  return factor;
+}
+
 template <class T>
 MatrixOf<T> forward_substitution(const MatrixOf<T>& l, MatrixOf<T> b) {
   for (std::size_t i = 0; i < l.rows; ++i)

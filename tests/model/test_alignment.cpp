@@ -327,6 +327,15 @@ TEST(AlignedUpdate, keeps_the_events_embeddings_near_the_received_models) {
   EXPECT_LT(term(10), 0.5 * term(1e-9));
 }
 
+TEST(AlignedUpdate, a_term_beyond_all_bounds_is_a_failure) {
+  auto options = aligned_options();
+  options.training.alignment = 1e30;
+  for (const auto& report : two_rounds(marked_clients(gpu::EncoderKind::kDeepKernel), options).second) {
+    ASSERT_TRUE(report.failure.has_value());
+    EXPECT_NE(report.failure->find("the alignment is "), std::string::npos) << *report.failure;
+  }
+}
+
 TEST(AlignmentStrength, is_the_events_times_what_the_received_model_is_worth) {
   auto clients = marked_clients(gpu::EncoderKind::kDeepKernel);
   std::vector<Client*> pointers;
@@ -367,6 +376,13 @@ TEST(AlignmentStrength, is_the_events_times_what_the_received_model_is_worth) {
     const auto same =
         model::alignment_strengths({points[k]}, clients[k].state.weights, config::Model{}.jitter, training, 8);
     EXPECT_EQ(same[0], 2 * events);
+    if (alpha > 0.999) continue;
+    // A received model that is better than the client's own pulls no more than one that is as good.
+    auto untrained = clients[k];
+    untrained.state.weights = prior;
+    EXPECT_EQ(model::alignment_strengths({{&untrained, &untrained.training}}, clients[k].state.weights,
+                                         config::Model{}.jitter, training, 8)[0],
+              2 * events);
   }
   EXPECT_TRUE(less) << "training made no client better than the prior: the test tests little";
   // Without events, and where the received model cannot be evaluated: no pull.

@@ -5,6 +5,7 @@
 
 #include "model/clients.hpp"
 #include "model/fit_latent.hpp"
+#include "model/prediction.hpp"
 
 namespace {
 
@@ -75,6 +76,49 @@ TEST(FitLatent, bits_do_not_depend_on_who_shares_the_batch) {
   fit(blocks, 3, 0.001);
   EXPECT_EQ(test::state_of(alone[0]), test::state_of(together[1]));
   EXPECT_EQ(test::state_of(alone[0]), test::state_of(blocks[1]));
+}
+
+TEST(FitLatent, averages_over_the_samples_that_are_asked_for) {
+  auto few = restarted({3}), many = restarted({3});
+  fit(few, 5);
+  std::vector<model::Client*> pointers{&many[0]};
+  auto o = fit_options();
+  o.training.samples = 7;
+  model::fit_latent(pointers, test::small_prior(), o, 5, 3);
+  EXPECT_NE(few[0].state.rate, many[0].state.rate);
+}
+
+/// Else a fit would say nothing about other draws than those that it is looked at with.
+TEST(FitLatent, draws_other_weights_than_a_prediction) {
+  auto fitted = restarted({3});
+  const model::Client before = fitted[0];
+  const model::PredictionOptions options{.samples = 2, .e_steps = 3, .workspace_mb = 128, .seed = 3};
+  ASSERT_FALSE(model::on_averages(before, options));
+  const auto predicted = model::predict({{&before, {&before.training}}}, test::small_prior(), options)[0][0][0];
+  fit(fitted, 3);
+  EXPECT_GT(std::fabs(predicted.rate / fitted[0].state.rate - 1), 1e-9);
+}
+
+TEST(FitLatent, a_client_that_cannot_be_factorised_stays_as_it_is_and_harms_no_one) {
+  auto clients = restarted({1, 6}), healthy = restarted({6});
+  auto& weights = clients[0].state.weights;
+  weights.mean[weights.mean.size() - 2] = -1000;  // r = 0: K(z,z) is 0
+  const auto before = test::state_of(clients[0]);
+  fit(clients, 3);
+  fit(healthy, 3);
+  EXPECT_EQ(test::state_of(clients[0]), before);
+  EXPECT_EQ(test::state_of(clients[1]), test::state_of(healthy[0]));
+}
+
+/// Half an event, to the power of the likelihood, in the time that was seen.
+TEST(FitLatent, a_client_without_events_has_the_floor_of_its_tempering) {
+  std::mt19937_64 engine(3);
+  for (const double tempering : {1.0, 0.4}) {
+    auto client =
+        model::make_client(0, test::small_encoder(), {test::random_realisation(engine, 0, 100)}, 8, tempering);
+    model::fit_latent({&client}, test::small_prior(), fit_options(), 1, 3);
+    EXPECT_DOUBLE_EQ(client.state.rate, 0.5 * tempering / 100);
+  }
 }
 
 }  // namespace

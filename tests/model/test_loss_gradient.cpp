@@ -129,11 +129,34 @@ TEST(Loss, falls_along_its_gradient) {
 
 TEST(Loss, of_weights_that_cannot_be_factorised_is_not_a_number) {
   const auto clients = trained({1, 2}, gpu::EncoderKind::kDeepKernel);
-  std::vector<model::WeightPosterior> weights{clients[0].state.weights, clients[1].state.weights};
-  weights[0].mean[0] = std::nan("");
-  const auto losses = model::LossGradient(pointers(clients), loss_options()).at(weights, 7, 3);
-  EXPECT_TRUE(std::isnan(losses[0].value));
-  EXPECT_TRUE(std::isfinite(losses[1].value));
+  for (const bool finite : {false, true}) {
+    std::vector<model::WeightPosterior> weights{clients[0].state.weights, clients[1].state.weights};
+    if (finite)
+      weights[0].mean[weights[0].mean.size() - 2] = -1000;  // r = 0: K(z,z) is 0, and no number has to be lost
+    else
+      weights[0].mean[0] = std::nan("");
+    model::LossGradient loss(pointers(clients), loss_options());
+    const auto losses = loss.at(weights, 7, 3);
+    EXPECT_TRUE(std::isnan(losses[0].value)) << finite;
+    EXPECT_TRUE(std::isfinite(losses[1].value)) << finite;
+    model::LossGradient again(pointers(clients), loss_options());
+    (void)again.at(weights, 7, 3, 0);
+    weights[0] = clients[0].state.weights;  // a failure says nothing of those asked for afterwards
+    EXPECT_TRUE(std::isfinite(again.at(weights, 7, 3, 0)[0].value)) << finite;
+  }
+}
+
+TEST(Loss, is_of_other_draws_than_an_epochs) {
+  const auto clients = trained({2}, gpu::EncoderKind::kDeepKernel);
+  auto options = loss_options();
+  options.training.epochs = 1;
+  options.training.prior_weight = 0;
+  const auto weights = clients[0].state.weights;
+  auto trained_on = clients[0];
+  const auto report = model::local_update({&trained_on}, weights, options, 5, 1)[0];
+  const double elbo = report.elbo + report.divergence;
+  const double loss = model::LossGradient(pointers(clients), options).at({weights}, 5, 1)[0].value;
+  EXPECT_GT(std::fabs(loss + elbo), 1e-6 * std::fabs(elbo));
 }
 
 }  // namespace

@@ -78,4 +78,27 @@ TEST(ModelMixture, shares_go_down_the_loss_per_event_and_the_mixture_is_of_what_
   }
 }
 
+/// As many events as its m has at least: else a step per event would be without bounds.
+TEST(ModelMixture, shares_of_a_client_without_events_go_by_half_an_event) {
+  const auto prior = test::small_prior();
+  auto moved = prior;
+  for (double& r : moved.mean) r += 0.1;
+  std::mt19937_64 engine(3);
+  auto client = model::make_client(0, test::small_encoder(), {test::random_realisation(engine, 0, 60)}, 6, 1.0);
+  auto& state = client.state;
+  state.weights = state.core = prior;
+  for (const double sd : prior.sd) state.raw.push_back(std::log(sd));
+  for (auto* moments : {&state.first_mean, &state.second_mean, &state.first_raw, &state.second_raw})
+    moments->assign(state.raw.size(), 0.0);
+  state.started = true;
+  state.mixing = {0.5, 0.5};
+  model::LocalOptions options;
+  options.training.epochs = 1;
+  options.training.sd_map = config::SdMap::kExp;
+  const model::ModelMixture mixture{{prior, moved}, {0.5, 0.5}, 1e-3, 0.1};
+  EXPECT_FALSE(model::local_update({&client}, prior, options, 5, 0, {.mixture = &mixture})[0].failure.has_value());
+  EXPECT_NE(state.mixing[0], 0.5);
+  for (const double share : state.mixing) EXPECT_NEAR(share, 0.5, 0.5);
+}
+
 }  // namespace

@@ -163,4 +163,20 @@ TEST(Embeddings, AreTheEncodersAtGivenPoints) {
   EXPECT_TRUE(model::embeddings_at(embedding, {}, probe, 128).empty());
 }
 
+TEST(FrozenPrediction, OfWeightsThatCannotBeFactorisedIsNotANumber) {
+  const auto prior = test::small_prior();
+  std::vector<model::Client> clients{test::small_client(1), test::small_client(2)};
+  for (auto& client : clients) client.state.weights = prior;
+  std::vector<model::ClientPoints> points;
+  for (const auto& client : clients) points.push_back({&client, &client.training});
+  auto broken = prior;
+  broken.mean[prior.mean.size() - 2] = -1000;  // r = 0: K(z,z) is 0, and no number has to be lost
+  const auto predictions =
+      model::FrozenPrediction(points, {.samples = 2, .workspace_mb = 128, .seed = 5}).under({broken, prior});
+  for (const auto& p : predictions[0])
+    for (const double x : p.expected_intensity) EXPECT_TRUE(std::isnan(x));
+  for (const auto& p : predictions[1])
+    for (const double x : p.expected_intensity) EXPECT_TRUE(std::isfinite(x));
+}
+
 }  // namespace

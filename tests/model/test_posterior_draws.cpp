@@ -193,4 +193,49 @@ TEST(PosteriorDraws, are_the_same_function_wherever_they_are_read) {
   EXPECT_NE(drawn(posterior, asked_at({50}), 7, 4)[0], together[1]);  // another seed
 }
 
+/// v is each realisation's own, nu and m are the client's: log lambda in two of them shares what the level adds.
+TEST(PosteriorDraws, of_two_realisations_share_the_level_alone) {
+  const auto encoder = test::small_encoder(gpu::EncoderKind::kRbf);
+  std::mt19937_64 engine(12);
+  const auto one = test::random_realisation(engine, 5, 60), other = test::random_realisation(engine, 2, 70);
+  auto client = model::make_client(5, encoder, {other, one, one}, 6, 1.0);
+  client.inducing[0] = model::inducing_points(other, 4);
+  client.state.v_mean.assign(4 + 6 + 6, 0.0);
+  client.state.v_factor.clear();
+  for (const int m : {4, 6, 6})  // N(0, I) as at the start
+    for (int i = 0; i < m * m; ++i) client.state.v_factor.push_back(i % (m + 1) == 0 ? 1 : 0);
+  const model::WeightPosterior prior{{std::log(kVariance), std::log(kLengthscale)}, {1e-12, 1e-12}};
+  const auto options = options_of(1);
+  const std::vector<data::Realisation> set(3, asked_at({30, 110}));
+  const auto bands = model::predict({{&client, {&set}}}, prior, options)[0][0];
+  const LatentPosterior posterior({&client}, prior, options, model::on_averages(client, options));
+  constexpr int kDraws = 20000;
+  const auto draws = posterior.drawn(set, {3, kDraws, {{0, 0}, {0, 0}, {0, 0}}});
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 2; ++j)
+      for (const double q : {0.05, 0.5, 0.95}) {
+        const double quantile = model::intensity_quantile(bands[i], j, 2, q);
+        const auto from = draws[i].begin() + static_cast<std::ptrdiff_t>(j * kDraws);
+        const auto below = std::count_if(from, from + kDraws, [&](double x) { return x < quantile; });
+        EXPECT_NEAR(static_cast<double>(below) / kDraws, q, 4 * std::sqrt(q * (1 - q) / kDraws)) << i << ' ' << j;
+      }
+  for (std::size_t j = 0; j < 2; ++j) {  // the second and the third have the same events
+    Pair pair;
+    for (int d = 0; d < kDraws; ++d)
+      pair.add(std::log(draws[1][j * kDraws + d]), std::log(draws[2][j * kDraws + d]), kDraws);
+    const double covariance = pair.ab - pair.mean_a * pair.mean_b, variance = pair.sd_a() * pair.sd_a();
+    EXPECT_NEAR(covariance, bands[1].level_variance[j], 5 * variance / std::sqrt(kDraws)) << j;
+    EXPECT_GT(variance, 1.3 * covariance) << "v adds little: the test tests little";
+    EXPECT_GT(covariance, 10 * variance / std::sqrt(kDraws)) << "the level adds little: the test tests little";
+  }
+}
+
+TEST(PosteriorDraws, have_numbers_of_more_than_32_bits) {
+  const auto encoder = test::small_encoder(gpu::EncoderKind::kDeepKernel);
+  const Client client = model::make_client(7, encoder, {early_events()}, 8, 1.0);
+  const LatentPosterior posterior({&client}, model::initial_prior({}, encoder, 5), options_of(1), false);
+  const auto draw = [&](std::int64_t number) { return posterior.drawn({asked_at({50})}, {3, 1, {{number}}})[0][0]; };
+  EXPECT_NE(draw(7), draw((std::int64_t{1} << 32) + 7));
+}
+
 }  // namespace

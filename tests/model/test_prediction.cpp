@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <regex>
 #include <set>
 
@@ -13,8 +12,10 @@
 #include "model/batch_memory.hpp"
 #include "model/client_batch.hpp"
 #include "model/clients.hpp"
+#include "model/expected_intensities.hpp"
 #include "model/point_slices.hpp"
 #include "model/prediction.hpp"
+#include "model/simulated.hpp"
 
 namespace {
 
@@ -22,27 +23,11 @@ using namespace fedpp;
 using model::Client;
 using model::PredictionOptions;
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-
-/// Events of lambda(t) = 4 + 3 sin(2 pi t / 50) on [0, 100] by thinning.
-double truth(double t) { return 4 + 3 * std::sin(2 * std::numbers::pi * t / 50); }
-data::Realisation simulated(unsigned seed) {
-  std::mt19937_64 engine(seed);
-  auto r = test::random_realisation(engine, 0, 400);
-  std::exponential_distribution<double> gap(7);
-  std::uniform_real_distribution<double> uniform(0, 7);
-  for (double t = gap(engine); t < 100; t += gap(engine))
-    if (uniform(engine) < truth(t)) r.events.push_back(t);
-  r.multiplicities.assign(r.events.size(), 1.0);
-  r.log_offsets.assign(r.events.size(), 0.0);
-  return r;
-}
-
 TEST(Predict, finds_a_simulated_truth) {
   for (const auto kind : {gpu::EncoderKind::kRbf, gpu::EncoderKind::kDeepKernel}) {
     const auto encoder = test::small_encoder(kind);
     const auto prior = model::initial_prior({}, encoder, 5);
-    Client client = model::make_client(0, encoder, {simulated(3)}, 20, 1.0);
+    Client client = model::make_client(0, encoder, {test::simulated(3)}, 20, 1.0);
     model::LocalOptions options;
     options.training.epochs = 5;
     for (int round = 0; round < 6; ++round)
@@ -59,7 +44,7 @@ TEST(Predict, finds_a_simulated_truth) {
     double square = 0, mass = 0;
     int inside = 0;
     for (std::size_t i = 0; i < 200; ++i) {
-      const double lambda = truth(grid.nodes[i]);
+      const double lambda = test::truth(grid.nodes[i]);
       square += (p.expected_intensity[i] - lambda) * (p.expected_intensity[i] - lambda) / 200;
       mass += 0.5 * p.expected_intensity[i];
       inside +=
@@ -73,11 +58,11 @@ TEST(Predict, finds_a_simulated_truth) {
   }
 }
 
-class Requests : public testing::TestWithParam<int> {};
+class Requests : public testing::TestWithParam<std::pair<int, bool>> {};
 
 /// With eight samples the E-steps of all clients but the fifth, whose are too large for it, are on averages over them.
 TEST_P(Requests, sets_and_blocks_are_kept_to) {
-  const int samples = GetParam();
+  const auto [samples, bands] = GetParam();
   const auto prior = test::small_prior();
   std::mt19937_64 engine(8);
   std::vector<Client> clients;
@@ -98,6 +83,7 @@ TEST_P(Requests, sets_and_blocks_are_kept_to) {
   PredictionOptions options;
   options.samples = samples;
   options.e_steps = 4;
+  options.bands = bands;
   const auto together = model::predict(requests, prior, options);
   options.workspace_mb = 1e-3;
   const auto apart = model::predict(requests, prior, options);
@@ -119,7 +105,9 @@ TEST_P(Requests, sets_and_blocks_are_kept_to) {
         for (const auto& other : {apart[k][set][i], alone[set][i]}) {
           EXPECT_EQ(p.expected_log_intensity, other.expected_log_intensity);
           EXPECT_EQ(p.expected_intensity, other.expected_intensity);
+          EXPECT_EQ(p.mean, other.mean);
           EXPECT_EQ(p.variance, other.variance);
+          EXPECT_EQ(p.level_variance, other.level_variance);
           EXPECT_EQ(p.rate, other.rate);
         }
         EXPECT_EQ(p.expected_intensity, without_moments[k][set][i].expected_intensity);
@@ -130,8 +118,12 @@ TEST_P(Requests, sets_and_blocks_are_kept_to) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(samples, Requests, testing::Values(3, 8),
-                         [](const auto& info) { return "of_" + std::to_string(info.param); });
+INSTANTIATE_TEST_SUITE_P(samples, Requests,
+                         testing::Values(std::pair{3, false}, std::pair{8, false}, std::pair{3, true},
+                                         std::pair{8, true}),
+                         [](const auto& info) {
+                           return "of_" + std::to_string(info.param.first) + (info.param.second ? "_with_bands" : "");
+                         });
 
 TEST(Predict, long_windows_may_be_read_in_parts) {
   for (const auto kind : {gpu::EncoderKind::kDeepKernel, gpu::EncoderKind::kDecay, gpu::EncoderKind::kLstm,
@@ -161,6 +153,9 @@ TEST(Predict, long_windows_may_be_read_in_parts) {
     options.part_bytes = 1e4;
     EXPECT_GT(model::slices_of({{&client, &points}}, options).size(), points.size());
     const auto parts = model::predict({{&client, {&points}}}, prior, options)[0][0];
+    options.workspace_mb = 128;  // has room for all parts together; a realisation is read once in a slice all the same
+    for (const auto& slice : model::slices_of({{&client, &points}}, options))
+      for (std::size_t a = 1; a < slice.size(); ++a) EXPECT_NE(slice[a].realisation, slice[a - 1].realisation);
     for (std::size_t i = 0; i < points.size(); ++i) {
       ASSERT_EQ(whole[i].mean.size(), 3 * (points[i].events.size() + points[i].nodes.size()));
       test::expect_close(parts[i].expected_log_intensity, whole[i].expected_log_intensity, 1e-11, "log intensity");
@@ -170,6 +165,23 @@ TEST(Predict, long_windows_may_be_read_in_parts) {
       test::expect_close(parts[i].level_variance, whole[i].level_variance, 1e-11, "level");
       EXPECT_EQ(whole[i].rate, parts[i].rate);
     }
+  }
+}
+
+TEST(ExpectedIntensities, are_means_over_a_normal_f_times_the_rate) {
+  const std::vector<double> mean{-3, 0, 0.5, 4}, variance{0.3, 1, 2, 0.1};
+  const double rate = 2.5;
+  const auto expected = model::expected_intensities(mean, variance, rate);
+  for (std::size_t n = 0; n < mean.size(); ++n) {
+    double sum = 0, log_sum = 0, weights = 0;
+    for (double z = -9; z <= 9; z += 1e-3) {
+      const double weight = std::exp(-0.5 * z * z), f = mean[n] + std::sqrt(variance[n]) * z;
+      sum += weight * rate / (1 + std::exp(-f));
+      log_sum += weight * (std::log(rate) - std::log1p(std::exp(-f)));
+      weights += weight;
+    }
+    EXPECT_NEAR(expected.intensity[n] / (sum / weights), 1, 1e-4) << n;
+    EXPECT_NEAR(expected.log_intensity[n], log_sum / weights, 1e-4) << n;
   }
 }
 
@@ -302,143 +314,15 @@ TEST(Profiling, every_kernel_is_labelled_by_component_and_step) {
   EXPECT_GE(kernels, 15);
 }
 
-/// The band's variances against a plain solve of the joint precision of (nu, log m, v): the priors'
-/// diag(2^-2, 10^-2, I) + sum omega lambda g g', g = ((1 - sigma), 1, (1 - sigma) V).
-/// Slopes of a linear prior mean are weights, known here: they move the mean and stay out of the directions.
-class Bands : public testing::TestWithParam<config::PriorMean> {};
-
-TEST_P(Bands, take_the_expected_information_of_the_data_with_nu_and_m_unknown) {
-  const auto encoder = test::small_encoder(gpu::EncoderKind::kRbf, GetParam());
-  const int m = 6;
-  const double lengthscale = 20, variance = 1.5, jitter = 1e-6;
-  const Client client = model::make_client(0, encoder, {simulated(7)}, m, 1.0);
-  model::WeightPosterior prior{{std::log(variance), std::log(lengthscale)}, {1e-12, 1e-12}};
-  if (GetParam() == config::PriorMean::kLinear) {
-    prior.mean.insert(prior.mean.begin(), 0.03);
-    prior.sd.insert(prior.sd.begin(), 1e-12);
-  }
-  PredictionOptions options;
-  options.jitter = jitter;
-  options.samples = 1;
-  options.e_steps = 15;
-  const auto predict = [&](bool bands) {
-    options.bands = bands;
-    return model::predict({{&client, {&client.training}}}, prior, options)[0][0][0];
+TEST(Predict, draws_weights_by_its_seed) {
+  const Client client = test::small_client(2);
+  const auto rate = [&](std::uint64_t seed) {
+    PredictionOptions options;
+    options.seed = seed;
+    return model::predict({{&client, {&client.training}}}, test::small_prior(), options)[0][0][0].rate;
   };
-  const auto narrow = predict(false), wide = predict(true);
-  EXPECT_TRUE(narrow.level_variance.empty());
-
-  // V at the columns, events first.
-  const auto& r = client.training[0];
-  std::vector<double> time = r.events;
-  time.insert(time.end(), r.nodes.begin(), r.nodes.end());
-  reference::Matrix k(m, time.size()), kzz(m, m);
-  const auto& z = client.inducing[0].times;
-  const auto kappa = [&](double a, double b) {
-    return variance * std::exp(-(a - b) * (a - b) / (2 * lengthscale * lengthscale));
-  };
-  for (int i = 0; i < m; ++i) {
-    for (std::size_t n = 0; n < time.size(); ++n) k(i, n) = kappa(z[i], time[n]);
-    for (int j = 0; j < m; ++j) kzz(i, j) = kappa(z[i], z[j]) + (i == j ? jitter * variance : 0);
-  }
-  const auto v = reference::forward_substitution(reference::cholesky(kzz), k);
-  const auto gradient = [&](std::size_t n) {
-    reference::Matrix g(m + 2, 1);
-    const double slope = 1 - sigmoid(wide.mean[n]);
-    g(0, 0) = slope;
-    g(1, 0) = 1;
-    for (int i = 0; i < m; ++i) g(2 + i, 0) = slope * v(i, n);
-    return g;
-  };
-  reference::Matrix joint(m + 2, m + 2), given(m, m);  // precisions: of all, and of v given nu and m
-  joint(0, 0) = 0.25;
-  joint(1, 1) = 0.01;
-  for (int i = 0; i < m; ++i) joint(2 + i, 2 + i) = given(i, i) = 1;
-  for (std::size_t q = 0; q < r.nodes.size(); ++q) {
-    const std::size_t n = r.events.size() + q;
-    const double count = r.node_weights[q] * wide.rate * sigmoid(wide.mean[n]);
-    const auto g = gradient(n);
-    for (int i = 0; i < m + 2; ++i)
-      for (int j = 0; j < m + 2; ++j) joint(i, j) += count * g(i, 0) * g(j, 0);
-    for (int i = 0; i < m; ++i)
-      for (int j = 0; j < m; ++j) given(i, j) += count * g(2 + i, 0) * g(2 + j, 0);
-  }
-  const auto along = [](const reference::Matrix& precision, const reference::Matrix& x) {  // x' precision^-1 x
-    const auto solved = reference::solve(precision, x);
-    double sum = 0;
-    for (std::size_t i = 0; i < x.rows; ++i) sum += x(i, 0) * solved(i, 0);
-    return sum;
-  };
-  for (std::size_t n = 0; n < time.size(); n += 37) {
-    const auto g = gradient(n);
-    const double slope = g(0, 0);
-    reference::Matrix vn(m, 1);
-    double residual = variance;
-    for (int i = 0; i < m; ++i) {
-      vn(i, 0) = v(i, n);
-      residual -= v(i, n) * v(i, n);
-    }
-    const double by_v = along(given, vn);
-    EXPECT_NEAR(wide.variance[n] / (residual + by_v), 1, 1e-8) << n;
-    EXPECT_NEAR(wide.level_variance[n] / (along(joint, g) - slope * slope * by_v), 1, 1e-7) << n;
-    EXPECT_GT(wide.variance[n], narrow.variance[n]);
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(means, Bands, testing::Values(config::PriorMean::kConstant, config::PriorMean::kLinear),
-                         [](const auto& info) { return std::string(config::word(info.param)); });
-
-/// The second unit of the embedding is 1 everywhere: a slope on it moves f by a constant, which nu takes back.
-TEST(Predict, bands_do_not_depend_on_a_constant_that_a_linear_mean_adds) {
-  config::Model model;
-  model.width = 2;
-  model.mean = config::PriorMean::kLinear;
-  const auto encoder = model::make_embedding(model, {});
-  const Client client = model::make_client(0, encoder, {simulated(7)}, 6, 1.0);
-  PredictionOptions options;
-  options.samples = 1;
-  options.e_steps = 50;
-  options.bands = true;
-  const auto predict = [&](double constant) {
-    Client from = client;
-    from.state.offset = -constant;  // E-steps then take the same way: what they still lack is no difference
-    const model::WeightPosterior prior{{2, 0, 0.3, 40, 0.5, constant, std::log(1.5), std::log(0.5)},
-                                       std::vector<double>(8, 1e-12)};
-    return model::predict({{&from, {&from.training}}}, prior, options)[0][0][0];
-  };
-  const auto without = predict(0), with = predict(5);
-  for (std::size_t n = 0; n < without.mean.size(); n += 11) {
-    EXPECT_NEAR(with.mean[n], without.mean[n], 1e-6) << n;
-    EXPECT_NEAR(with.variance[n], without.variance[n], 1e-6) << n;
-    EXPECT_NEAR(with.level_variance[n], without.level_variance[n], 1e-6) << n;
-  }
-}
-
-/// Evenly spaced events: without a prior nu runs away, sigma(f) is 1 everywhere and the band that of a constant rate,
-/// of log-width 2 * 1.645 / sqrt(25) = 0.66, though m sigma(f) with the same prior of f may well vary.
-TEST(Predict, bands_of_a_few_even_events_do_not_claim_a_constant) {
-  const auto encoder = test::small_encoder(gpu::EncoderKind::kRbf);
-  std::mt19937_64 engine(1);
-  auto even = test::random_realisation(engine, 25, 200);
-  for (std::size_t i = 0; i < 25; ++i) even.events[i] = 4 * static_cast<double>(i) + 2;
-  const Client client = model::make_client(0, encoder, {even}, 30, 1.0);
-  const model::WeightPosterior prior{{std::log(1.5), std::log(10.0)}, {1e-12, 1e-12}};
-  PredictionOptions options;
-  options.samples = 1;
-  options.e_steps = 200;
-  const auto ran_away = model::predict({{&client, {&client.training}}}, prior, options)[0][0][0];
-  EXPECT_GT(ran_away.mean[100], 3);
-  options.bands = true;
-  options.e_steps = 20;
-  const auto p = model::predict({{&client, {&client.training}}}, prior, options)[0][0][0];
-  const std::size_t points = p.mean.size();
-  for (std::size_t n = 25; n < points; n += 20) {
-    const double low = model::intensity_quantile(p, n, points, 0.05),
-                 high = model::intensity_quantile(p, n, points, 0.95);
-    EXPECT_LT(low, 0.25);
-    EXPECT_GT(high, 0.25);
-    EXPECT_GT(std::log(high / low), 0.9) << n;
-  }
+  EXPECT_EQ(rate(4), rate(4));
+  EXPECT_NE(rate(4), rate(5));
 }
 
 }  // namespace

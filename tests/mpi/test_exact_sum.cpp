@@ -164,6 +164,14 @@ TEST(ExactSum, contributions_are_rounded_to_nearest) {
   }
 }
 
+/// 4096 contributions of 2^51 make 2^63, which no longer fits: what would be rounded to that is refused, too.
+TEST(ExactSum, contributions_that_are_rounded_up_to_the_bound_are_refused) {
+  const ExactSums sums(1, FixedPoint::one_word(0), 4096);
+  EXPECT_FALSE(sums.holds(0x1p51 - 0.25));
+  EXPECT_FALSE(sums.holds(0.25 - 0x1p51));
+  EXPECT_TRUE(sums.holds(0x1p51 - 1));
+}
+
 TEST(ExactSum, intermediate_wraparound_does_not_matter) {
   // 2^62 + 2^62 wraps; the total fits again.
   ExactSums sums(1, FixedPoint::one_word(0), 1);

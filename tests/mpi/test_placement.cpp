@@ -56,5 +56,6 @@ TEST(Placement, costs_that_are_no_costs_are_refused) {
   EXPECT_THROW(Placement(std::vector<double>{1, -1}, 2), fedpp::mpi::Error);
   EXPECT_THROW(Placement(std::vector<double>{std::nan("")}, 2), fedpp::mpi::Error);
   EXPECT_THROW(Placement(std::vector<double>{1}, 0), fedpp::mpi::Error);
+  EXPECT_EQ(Placement(std::vector<double>{0, 2, 0}, 2).rank_of(1), 0) << "nothing to do is a cost";
 }
 }  // namespace
