@@ -47,7 +47,12 @@ UserError not_ours(const io::Group& file, const std::string& name, const std::st
 
 RoundHistory read_rounds(const io::File& file) {
   try {
-    return RoundHistory(file.read_scalar<std::string>("rounds"));
+    RoundHistory rounds(file.read_scalar<std::string>("rounds"));
+    for (const auto& round : rounds.entries())
+      for (const char* list : {"participants", "left_out"})
+        if (!round.contains(list) || !round[list].is_array())
+          throw std::invalid_argument(fmt::format("'{}' of every round was expected", list));
+    return rounds;
   } catch (const std::invalid_argument& error) {
     throw not_ours(file, "rounds", error.what());
   }

@@ -25,7 +25,7 @@ class KeptBlock {
   /// are the same. The clients' objects must live, and their training points not change, as long as this.
   const ClientBatch& of(const std::vector<ClientPoints>& clients, const std::vector<WeightPosterior>& weights,
                         const BatchOptions& options);
-  /// That block's optimiser, with whatever was in its arrays.
+  /// The optimiser of the block that of() returned last, with whatever was in its arrays.
   const gpu::AdamState& adam() const;
   /// Frees the arrays.
   void drop();

@@ -79,10 +79,7 @@ std::vector<LocalReport> update_block(const std::vector<Client*>& clients, const
 
   const bool aligned = options.training.alignment > 0;
   std::vector<double> strengths;
-  if (aligned) {
-    kept.drop();  // these take arrays of their own for a while
-    strengths = alignment_strengths(points, priors, options.jitter, options.training, seed);
-  }
+  if (aligned) strengths = alignment_strengths(points, priors, options.jitter, options.training, seed);
   const ClientBatch& block = kept.of(points, own_weights(points), batch_options(options));
   std::optional<gpu::Alignment> alignment;
   if (aligned) alignment = make_alignment(block, points, priors, strengths);

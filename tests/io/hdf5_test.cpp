@@ -175,6 +175,46 @@ TEST(Hdf5, ReadsRefuseWrongClassAndRank) {
   expect_error(error_of([&] { file.group("none"); }), path + ": /none: cannot open the group: ", "");
 }
 
+/// What was never written takes no place in the file, and all of the memory that its shape asks for.
+TEST(Hdf5, ArraysAreNoLargerThanWhatTheFileHoldsOfThem) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.h5";
+  File file = File::create(path);
+  const auto unwritten = [&](const char* name, std::vector<hsize_t> extents, hid_t type) {
+    const std::vector<hsize_t> chunk(extents.size(), 4);
+    const hid_t space = H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr),
+                chunked = H5Pcreate(H5P_DATASET_CREATE);
+    ASSERT_GE(H5Pset_chunk(chunked, static_cast<int>(chunk.size()), chunk.data()), 0);
+    const hid_t dataset = H5Dcreate2(file.id(), name, type, space, H5P_DEFAULT, chunked, H5P_DEFAULT);
+    ASSERT_GE(dataset, 0);
+    H5Dclose(dataset);
+    H5Pclose(chunked);
+    H5Sclose(space);
+  };
+  const hid_t text = H5Tcopy(H5T_C_S1);
+  H5Tset_size(text, 8);
+  unwritten("few", {5}, H5T_NATIVE_DOUBLE);
+  unwritten("many", {hsize_t{1} << 40}, H5T_NATIVE_DOUBLE);
+  unwritten("texts", {hsize_t{1} << 40}, text);
+  unwritten("uncountable", {hsize_t{1} << 62, 4}, H5T_NATIVE_DOUBLE);
+  H5Tclose(text);
+  EXPECT_EQ(file.read_vector<double>("few"), std::vector<double>(5));
+  expect_error(error_of([&] { file.read_vector<double>("many"); }),
+               path + ": /many: refused: it says that it has 1099511627776 entries", "holds 0 bytes");
+  expect_error(error_of([&] { file.read_slice<double>("many", 0, std::uint64_t{1} << 39); }), path + ": /many: refused",
+               "holds 0 bytes");
+  EXPECT_EQ(file.read_slice<double>("many", 7, 2), std::vector<double>(2));
+  expect_error(error_of([&] { file.read_vector<std::string>("texts"); }), path + ": /texts: refused", "holds 0 bytes");
+  expect_error(error_of([&] { file.read<double>("uncountable"); }),
+               path + ": /uncountable: has shape (4611686018427387904, 4)", "more entries");
+  // As much as deflate can make of nothing but zeros is read.
+  const std::vector<double> zeros(40'000'000);
+  AppendableDataset<double> growing(file, "zeros", 1 << 20, 9);
+  for (const double zero : zeros) growing.append(zero);
+  growing.close();
+  EXPECT_EQ(file.read_vector<double>("zeros").size(), zeros.size());
+}
+
 TEST(Hdf5, WritesRefuseWhatCannotBe) {
   TemporaryFolder folder;
   const std::string path = folder / "a.h5";

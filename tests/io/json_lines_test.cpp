@@ -5,6 +5,8 @@
 #include <cerrno>
 
 #include "io/appended_file.hpp"
+#include "io/parse_json.hpp"
+#include "io/text_file.hpp"
 #include "support.hpp"
 
 namespace fedpp::io {
@@ -34,6 +36,28 @@ TEST(JsonLines, WhatIsNoObjectIsCounted) {
   const auto lines = parse_json_lines("3\n[1]\n\n{}\n\xff\xfe\n\"x\"\nnull\n{\"a\":1}");
   EXPECT_EQ(lines.objects.size(), 2u);
   EXPECT_EQ(lines.unreadable, 5);
+}
+
+TEST(JsonLines, WhatIsNestedWithoutEndIsUnreadable) {
+  const std::string deep = R"({"a":)" + std::string(200000, '[') + std::string(200000, ']') + "}";
+  EXPECT_EQ(parse_json_lines(deep + "\n{}\n").unreadable, 1);
+  EXPECT_TRUE(parse_json(std::string(kDeepestJson, '[') + std::string(kDeepestJson, ']')).is_array());
+  EXPECT_TRUE(parse_json(std::string(kDeepestJson + 2, '[') + std::string(kDeepestJson + 2, ']')).is_discarded());
+  EXPECT_TRUE(parse_json("[1").is_discarded());
+  EXPECT_EQ(parse_json(R"({"b":[1,{"c":2.5}]})")["b"][1]["c"], 2.5);
+}
+
+TEST(TextFile, IsReadWholeAndIsAFile) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "result.json";
+  EXPECT_EQ(read_text(path), std::nullopt);
+  EXPECT_EQ(read_text(put(path, "")), "");
+  EXPECT_EQ(read_text(put(path, "two\nlines")), "two\nlines");
+  std::filesystem::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  expect_error(error_of([&] { read_text(path); }), path + ": ", "is no regular file");
+  if (std::filesystem::exists("/dev/zero"))
+    expect_error(error_of([&] { read_text("/dev/zero"); }), "/dev/zero: ", "is no regular file");
 }
 
 TEST(JsonLines, AFileThatCannotBeWrittenIsGivenUp) {

@@ -56,6 +56,20 @@ TEST(LineReader, LongLinesPlainAndGzip) {
   EXPECT_EQ(lines_of(put(folder / "a.gz", gzip(joined(lines)))), lines);
 }
 
+TEST(LineReader, ALineWithoutEndIsRefused) {
+  TemporaryFolder folder;
+  const std::string lines = "short\n" + std::string(99999, 'x') + "\nshort\n", path = put(folder / "a.gz", gzip(lines));
+  std::string_view line;
+  LineReader most(path, 1 << 17);
+  for (const std::size_t length : {5u, 99999u, 5u}) {
+    ASSERT_TRUE(most.next(line));
+    EXPECT_EQ(line.size(), length);
+  }
+  LineReader reader(path, 50000);
+  ASSERT_TRUE(reader.next(line));
+  expect_error(error_of([&] { reader.next(line); }), path + ":2: the line has more than 50000 bytes", "put its end");
+}
+
 TEST(LineReader, GzipIsKnownByItsContentAndMayHaveMembers) {
   TemporaryFolder folder;
   EXPECT_EQ(lines_of(put(folder / "a", gzip("one\ntw") + gzip("") + gzip("o\nthree"))), (Lines{"one", "two", "three"}));

@@ -118,7 +118,7 @@ TEST(SealedFile, OtherFilesAreRefusedByTheirKind) {
   expect_error(error_of([&] { verify(unsealed, kKind); }), unsealed + ": refused: it was never sealed", "");
   const std::string none = folder / "none.h5";
   EXPECT_EQ(error_of([&] { verify(none, kKind); }), none + ": cannot open: No such file or directory");
-  EXPECT_EQ(error_of([&] { verify(folder.path(), kKind); }), folder.path() + ": is not a file");
+  EXPECT_EQ(error_of([&] { verify(folder.path(), kKind); }), folder.path() + ": is no regular file");
   const std::string newer = make_sealed(folder / "newer.h5");
   std::string bytes = bytes_of(newer);
   bytes.replace(bytes.find("format 1"), 8, "format 2");
