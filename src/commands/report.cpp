@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "commands/built_with.hpp"
 #include "config/error.hpp"
 
 namespace fedpp::commands {
@@ -49,12 +50,12 @@ constexpr const char* kProgram =
 std::string module_folder() {
   std::error_code failed;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
-  const auto installed = self.parent_path().parent_path() / FEDPP_INSTALLED_PYTHON;
-  for (const auto& folder : {installed, std::filesystem::path(FEDPP_SOURCE_PYTHON)})
+  const auto installed = self.parent_path().parent_path() / kInstalledPython;
+  for (const auto& folder : {installed, std::filesystem::path(kSourcePython)})
     if (std::filesystem::exists(folder / "fedpp" / "report.py", failed)) return folder.string();
   throw UserError(
       fmt::format("the Python module of fedpp is neither in {} nor in {}: install fedpp anew (cmake --install)",
-                  installed.string(), FEDPP_SOURCE_PYTHON));
+                  installed.string(), kSourcePython));
 }
 
 std::string python_with_figures() {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include "commands/built_with.hpp"
 #include "config/version.hpp"
 #include "mpi/error.hpp"
 
@@ -15,8 +16,7 @@ std::string version_text() {
   std::string mpi(text, length);
   mpi = mpi.substr(0, mpi.find_first_of(",\n"));
   return fmt::format("fedpp {} (git {}{})\nKokkos {} [{}]\n{}\nHDF5 {}", version(), git_revision(),
-                     git_dirty() ? ", with changes" : "", FEDPP_KOKKOS_VERSION, FEDPP_KOKKOS_DEVICES, mpi,
-                     FEDPP_HDF5_VERSION);
+                     git_dirty() ? ", with changes" : "", kKokkosVersion, kKokkosDevices, mpi, kHdf5Version);
 }
 
 }  // namespace fedpp::commands
