@@ -7,6 +7,7 @@ import math
 import operator
 import os
 import pathlib
+import stat
 
 import h5py
 import numpy as np
@@ -21,16 +22,9 @@ def number(value):
     return math.nan if value is None else value
 
 
-def expect_no_pipe(path, remedy):
-    """A pipe would wait for its writer."""
-    if pathlib.Path(path).is_fifo():
-        raise UserError(f"{path}: is a pipe, as fedpp makes none: {remedy}")
-
-
 def read_json(path, remedy):
     """The object in a JSON file."""
     try:
-        expect_no_pipe(path, remedy)
         value = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         raise UserError(f"{path}, line {error.lineno}: not valid JSON ({error.msg}): {remedy}") from None
@@ -63,7 +57,8 @@ def open_arrays(path, remedy):
     """An HDF5 file, to read. One that leads to other files is refused, as the program does."""
     try:
         status = os.stat(path)
-        expect_no_pipe(path, remedy)
+        if stat.S_ISFIFO(status.st_mode):
+            raise OSError("is a pipe, which would wait for its writer")
         name = leads_outside(path, status.st_ino, status.st_size, status.st_mtime_ns)
         file = h5py.File(path, "r")
     except FileNotFoundError:

@@ -106,6 +106,8 @@ class Compare(Case):
         self.assertIn("empty/result.json: cannot be read", self.refuses("compare", "a", "empty"))
         self.write("half.json", '{"scores": ')
         self.assertIn("half.json: is no result of", self.refuses("compare", "a", "half.json"))
+        self.write("half.json", '{"scores": ' + "[" * 200000 + "]" * 200000 + "}")
+        self.assertIn("half.json: is no result of", self.refuses("compare", "a", "half.json"))
         old = self.result("b", [1, 2, 3, 0])
         del old["test_data"]
         self.change("b", old)

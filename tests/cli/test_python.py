@@ -306,6 +306,11 @@ class Finished(program.Case):
         self.assertIn(f"of 3 clients this one is hostile: {honest['hostile_clients'][0]}.", page)
         self.assertIn(f"<tr class=ours><td>fedpp</td><td class=n>{honest['headline']:.4f}</td>", page)
         self.assertRegex(page, "<td>homogeneous</td>.*<td class=n>[0-2] of 2</td></tr>")
+        from_others = json.loads((self.folder / "out/result.json").read_text())
+        from_others["config"]["data"]["clients"] = "<script>alert(1)</script>"
+        self.write("received/result.json", json.dumps(from_others))
+        self.report("received")
+        self.assertNotIn("<script", (self.folder / "received/report.html").read_text())
         self.assertEqual(calibration["increments"], sum(c["increments"] for c in calibration["clients"] if c["client"] not in honest["hostile_clients"]))
         self.assertLessEqual(result["next_event"]["test"]["events"], sum(c["events"] for c in honest["models"][0]["per_client"]))
 
@@ -388,7 +393,8 @@ class Finished(program.Case):
         self.assertEqual(run.rounds["round"].tolist(), [1])
         for read, what in [(run.scores, "scores"), (lambda: run.theta, "theta")]:
             self.refused(read, "out/result.json is not there", f"no {what} yet", "--resume")
-        for content, fault in [(b'{"rounds": [', "line 1: not valid JSON"), (b"[]", "holds no JSON object"), (b"\xff", "cannot be read")]:
+        deep = b"[" * 100000 + b"]" * 100000
+        for content, fault in [(b'{"rounds": [', "line 1: not valid JSON"), (b'{"rounds": ' + deep + b"}", "nested without end"), (b"[]", "holds no JSON object"), (b"\xff", "cannot be read")]:
             (self.folder / "out/result.json").write_bytes(content)
             self.refused(lambda: fedpp.Run(self.folder / "out"), "out/result.json", fault, "write it anew with 'fedpp train --resume'")
             told = [self.report("out", code=2), self.start([sys.executable, SOURCE / "scripts/plot.py", "out"]).stderr]
@@ -406,6 +412,11 @@ class Finished(program.Case):
             for content in ["", "client,q50\nx,y\n"]:
                 self.write("out/" + name, content)
                 self.refused(read, f"out/{name}", f"'{command}'")
+        checkpoint = self.folder / "out/checkpoint-000001.h5"
+        checkpoint.unlink()
+        os.mkfifo(checkpoint)
+        self.refused(lambda: fedpp.Checkpoint(checkpoint), "out/checkpoint-000001.h5", "is a pipe", "'fedpp checkpoint verify")
+        checkpoint.unlink()
         (self.folder / "out/result.h5").unlink()
         self.assertRegex(self.report("out", code=2), "^fedpp report: out/next_events.csv: not a table .*'fedpp predict --next-events'")
 

@@ -105,6 +105,8 @@ TEST_F(Checkpoints, bring_back_the_state_of_a_run) {
   state.bandwidth = 0.37;
   state.stopping = {.patience = 5, .best_round = 2, .best_score = -1.5, .best_missing = 1, .validations_since_best = 3};
   state.best_theta = state.theta;
+  for (const auto& client : session.owned()) state.best_clients[client.data.id] = client.model.state;
+  state.best_clients.at(2).rate = 0.625;
   state.best_theta.own[1] = session.owned(2).model.state.weights;
   state.theta.own[0] = session.owned(1).model.state.weights;
   state.gains[2] = {-3.5, 17};
@@ -122,6 +124,8 @@ TEST_F(Checkpoints, bring_back_the_state_of_a_run) {
   EXPECT_EQ(back.stopping.best_score, -1.5);
   EXPECT_EQ(back.stopping.best_missing, 1);
   EXPECT_EQ(back.stopping.validations_since_best, 3);
+  ASSERT_EQ(back.best_clients.size(), session.owned().size());
+  EXPECT_EQ(back.best_clients.at(2).rate, 0.625);
   ASSERT_EQ(back.best_theta.own.size(), 1u);
   EXPECT_EQ(back.best_theta.own.at(1).mean, state.best_theta.own.at(1).mean);
   ASSERT_EQ(back.theta.own.size(), 1u);
