@@ -10,7 +10,7 @@ namespace fedpp::federation {
 
 bool CheckpointSchedule::is_due() const {
   const auto& o = session_.config().output;
-  const auto now = Clock::now();
+  const auto now = now_();
   if (failed_ > 0) return now >= next_attempt_;
   const std::chrono::duration<double, std::ratio<60>> since = now - last_;
   return (o.checkpoint_every > 0 && state_.next_round % o.checkpoint_every == 0) ||
@@ -20,7 +20,7 @@ bool CheckpointSchedule::is_due() const {
 void CheckpointSchedule::write(bool last) {
   constexpr int kAttempts = 5;
   const auto& o = session_.config().output;
-  const auto start = Clock::now();
+  const auto start = now_();
   try {
     const auto superseded = write_checkpoint(session_, state_, o.directory, o.checkpoints_kept);
     if (!superseded.empty())
@@ -32,13 +32,13 @@ void CheckpointSchedule::write(bool last) {
       throw;
     }
     const std::chrono::seconds pause(1 << (failed_ - 1));
-    next_attempt_ = Clock::now() + pause;
+    next_attempt_ = now_() + pause;
     progress_.line(fmt::format("no checkpoint after round {}: {}; tried again after the first round that ends {} s on",
                                state_.next_round, error.what(), pause.count()));
     return;
   }
   failed_ = 0;
-  last_ = Clock::now();
+  last_ = now_();
   progress_.record({{"event", "checkpoint"},
                     {"round", state_.next_round},
                     {"seconds", std::chrono::duration<double>(last_ - start).count()}});

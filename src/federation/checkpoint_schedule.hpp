@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <utility>
 
 #include "federation/progress.hpp"
 #include "federation/run_state.hpp"
@@ -11,8 +13,12 @@ namespace fedpp::federation {
 
 class CheckpointSchedule {
  public:
-  CheckpointSchedule(Session& session, const RunState& state, Progress& progress)
-      : session_(session), state_(state), progress_(progress) {}
+  using Clock = std::chrono::steady_clock;
+
+  /// \param now the clock, where it is another than the machine's
+  CheckpointSchedule(Session& session, const RunState& state, Progress& progress,
+                     std::function<Clock::time_point()> now = Clock::now)
+      : session_(session), state_(state), progress_(progress), now_(std::move(now)) {}
 
   /// Whether one is due after the round that has ended, by output.checkpoint_every, output.checkpoint_minutes or a
   /// failed one before it. By this rank's clock: rank 0's word counts.
@@ -24,12 +30,11 @@ class CheckpointSchedule {
   void write(bool last);
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   Session& session_;
   const RunState& state_;
   Progress& progress_;
-  Clock::time_point last_ = Clock::now();
+  std::function<Clock::time_point()> now_;
+  Clock::time_point last_ = now_();
   int failed_ = 0;                    ///< in a row
   Clock::time_point next_attempt_{};  ///< after a failed one
 };

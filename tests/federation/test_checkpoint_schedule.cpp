@@ -4,7 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <thread>
+#include <functional>
 
 #include "federation/checkpoint.hpp"
 #include "federation/checkpoint_schedule.hpp"
@@ -14,6 +14,7 @@
 namespace {
 
 using namespace fedpp;
+using namespace std::chrono_literals;
 
 /// A folder of its own for the output, made by the tests that want it.
 class Checkpoints : public testing::Test {
@@ -35,7 +36,13 @@ class Checkpoints : public testing::Test {
     return rounds;
   }
 
+  /// Stands still but where a test moves it on.
+  std::function<federation::CheckpointSchedule::Clock::time_point()> clock() {
+    return [this] { return now_; };
+  }
+
   std::filesystem::path folder_;
+  federation::CheckpointSchedule::Clock::time_point now_{};
 };
 
 TEST_F(Checkpoints, are_due_after_every_so_many_rounds_or_minutes) {
@@ -49,16 +56,20 @@ TEST_F(Checkpoints, are_due_by_the_time_since_the_last_one) {
   test::Federation federation([&](config::Config& config) {
     config.output.directory = folder_.string();
     config.output.checkpoint_every = 0;
-    config.output.checkpoint_minutes = 0.01;
+    config.output.checkpoint_minutes = 2;
   });
   std::filesystem::create_directory(folder_);
   auto state = federation.started();
   state.next_round = 1;
-  federation::CheckpointSchedule schedule(federation.session(), state, federation.progress());
-  std::this_thread::sleep_for(std::chrono::milliseconds(650));
-  EXPECT_TRUE(schedule.is_due());
-  schedule.write(/*last=*/false);
-  EXPECT_FALSE(schedule.is_due());
+  federation::CheckpointSchedule schedule(federation.session(), state, federation.progress(), clock());
+  for (int written = 0; written < 2; ++written) {
+    now_ += 119s;
+    EXPECT_FALSE(schedule.is_due());
+    now_ += 1s;
+    EXPECT_TRUE(schedule.is_due());
+    schedule.write(/*last=*/false);
+    EXPECT_FALSE(schedule.is_due());
+  }
 }
 
 TEST_F(Checkpoints, that_a_disk_refuses_are_tried_again_and_in_the_end_are_the_machines_failure) {
@@ -70,7 +81,7 @@ TEST_F(Checkpoints, that_a_disk_refuses_are_tried_again_and_in_the_end_are_the_m
   std::ofstream(folder_) << "a file where the folder should be";
   auto state = federation.started();
   state.next_round = 1;
-  federation::CheckpointSchedule schedule(federation.session(), state, federation.progress());
+  federation::CheckpointSchedule schedule(federation.session(), state, federation.progress(), clock());
   const auto kind_of = [&](bool last) -> std::optional<mpi::ErrorKind> {
     try {
       schedule.write(last);
@@ -81,9 +92,12 @@ TEST_F(Checkpoints, that_a_disk_refuses_are_tried_again_and_in_the_end_are_the_m
   };
   EXPECT_TRUE(schedule.is_due());
   EXPECT_EQ(kind_of(true), mpi::ErrorKind::kFailure) << "no round follows in which to try again";
-  for (int attempt = 1; attempt < 5; ++attempt) {
-    EXPECT_EQ(kind_of(false), std::nullopt) << attempt;
-    EXPECT_FALSE(schedule.is_due()) << "only after a pause of at least a second";
+  for (const auto pause : {1s, 2s, 4s, 8s}) {
+    EXPECT_EQ(kind_of(false), std::nullopt) << pause.count();
+    now_ += pause - 1ms;
+    EXPECT_FALSE(schedule.is_due()) << pause.count();
+    now_ += 1ms;
+    EXPECT_TRUE(schedule.is_due()) << pause.count();
   }
   std::filesystem::remove(folder_);
   std::filesystem::create_directory(folder_);
