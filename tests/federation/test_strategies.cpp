@@ -209,6 +209,23 @@ TEST(Strategies, fedala_that_does_not_learn_is_per_fedavg) {
       train(Mode::kFedala, 1, 0.02, 1, {1}).clients[0].state.mixing.empty());  // nothing of its own to mix in yet
 }
 
+TEST(Strategies, fedala_begins_anew_where_another_strategy_weighed_models) {
+  const auto after_one = train(Mode::kFedala, 1, 0.02, 1, {1}).clients[0];
+  const std::size_t weights = after_one.state.weights.mean.size();
+  const auto next = [&](std::vector<double> mixing) {
+    auto client = after_one;
+    client.state.mixing = std::move(mixing);
+    const auto priors = received();
+    strategy_of(Mode::kFedala, 1)->train({&client}, {priors, test::small_prior(), {}, 5, 1});
+    return client.state.mixing;
+  };
+  const auto anew = next({});
+  EXPECT_EQ(anew.size(), weights);
+  for (const std::size_t clients : {weights - 1, weights + 1, 10 * weights})
+    EXPECT_EQ(next(std::vector<double>(clients, 0.25)), anew) << clients;
+  EXPECT_NE(next(std::vector<double>(weights, 0.25)), anew);
+}
+
 TEST(Strategies, fedala_steps_down_the_loss_at_the_start_and_stays_between_own_and_received) {
   const double rate = 0.05;
   auto client = train(Mode::kFedala, 1, 0.02, 2, {2}, rate).clients[0];

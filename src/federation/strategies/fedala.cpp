@@ -66,8 +66,10 @@ class FedAla final : public Strategy {
     std::vector<int> steps_left;
     for (auto* client : clients) {
       auto& mixing = client->state.mixing;
-      steps_left.push_back(mixing.empty() ? kMostSteps : 1);
-      if (mixing.empty()) mixing.assign(client->state.weights.mean.size(), 1.0);
+      const std::size_t weights = client->state.weights.mean.size();
+      const bool learned = mixing.size() == weights;  // else none, or what another strategy learned
+      steps_left.push_back(learned ? 1 : kMostSteps);
+      if (!learned) mixing.assign(weights, 1.0);
     }
     while (std::any_of(steps_left.begin(), steps_left.end(), [](int steps) { return steps > 0; })) {
       std::vector<model::WeightPosterior> starts;
