@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -93,6 +94,12 @@ void forget_scores(RunState& state) {
   state.best_clients.clear();
   state.validation.clear();
   state.gains.clear();
+}
+
+/// What federation.mode learned beside the weights means nothing to another one.
+void forget_mixtures(model::ClientState& state) {
+  state.mixing.clear();
+  state.core = {};
 }
 
 /// Collective. Rank 0 writes the shared part, then every rank in turn appends its clients.
@@ -205,6 +212,8 @@ RunState read_checkpoint(Session& session, const CheckpointHeader& header, ReadF
   bool other_data = false;
   mpi::together(world, [&] {
     check_configuration(header, session.config(), purpose);
+    const bool other_mode = std::ranges::any_of(changes_since(header.configuration, session.config()),
+                                                [](const auto& change) { return change.key == "federation.mode"; });
     const io::File file = io::File::open_read(header.path);
     state.next_round = header.next_round;
     if (file.has_attribute("prior_from")) state.prior_from = file.attribute<std::string>("prior_from");
@@ -233,6 +242,10 @@ RunState read_checkpoint(Session& session, const CheckpointHeader& header, ReadF
       client.model.state = read_client_state(group.group("last"), client.model.state, parameters);
       if (has_best)
         state.best_clients[client.data.id] = read_client_state(group.group("best"), client.model.state, parameters);
+      if (other_mode) {
+        forget_mixtures(client.model.state);
+        if (has_best) forget_mixtures(state.best_clients[client.data.id]);
+      }
       read_own_prior(group, "prior", state.theta, client.data.id);
       if (has_best) read_own_prior(group, "best_prior", state.best_theta, client.data.id);
       read_upload(group, state.uploads, client.data.id, parameters);

@@ -119,7 +119,11 @@ TEST_F(Checkpoints, bring_back_the_state_of_a_run) {
   state.bandwidth = 0.37;
   state.stopping = {.patience = 5, .best_round = 2, .best_score = -1.5, .best_missing = 1, .validations_since_best = 3};
   state.best_theta = state.theta;
-  for (const auto& client : session.owned()) state.best_clients[client.data.id] = client.model.state;
+  for (auto& client : session.owned()) {
+    client.model.state.mixing = {0.25, 0.75};
+    client.model.state.core = client.model.state.weights;
+    state.best_clients[client.data.id] = client.model.state;
+  }
   state.best_clients.at(2).rate = 0.625;
   state.best_theta.own[1] = session.owned(2).model.state.weights;
   state.theta.own[0] = session.owned(1).model.state.weights;
@@ -140,6 +144,8 @@ TEST_F(Checkpoints, bring_back_the_state_of_a_run) {
   EXPECT_EQ(back.stopping.validations_since_best, 3);
   ASSERT_EQ(back.best_clients.size(), session.owned().size());
   EXPECT_EQ(back.best_clients.at(2).rate, 0.625);
+  EXPECT_EQ(back.best_clients.at(2).mixing, (std::vector{0.25, 0.75}));
+  EXPECT_EQ(session.owned(2).model.state.core.mean, session.owned(2).model.state.weights.mean);
   ASSERT_EQ(back.best_theta.own.size(), 1u);
   EXPECT_EQ(back.best_theta.own.at(1).mean, state.best_theta.own.at(1).mean);
   ASSERT_EQ(back.theta.own.size(), 1u);
@@ -165,6 +171,19 @@ TEST_F(Checkpoints, bring_back_the_state_of_a_run) {
     EXPECT_EQ(anew.stopping.validations_since_best, 0);
     EXPECT_TRUE(anew.validation.empty() && anew.gains.empty() && anew.best_theta.own.empty());
     event = before;
+  }
+
+  // What another federation.mode learned of mixtures is forgotten.
+  test::Federation other([](config::Config& config) {
+    config.federation.patience = 5;
+    config.federation.mode = config::Mode::kApple;
+  });
+  const auto header = federation::read_header(path.string(), read, session.world());
+  const auto changed = federation::read_checkpoint(other.session(), header, federation::ReadFor::kChangedTraining);
+  for (const auto& client : other.session().owned()) {
+    const auto& best = changed.best_clients.at(client.data.id);
+    EXPECT_TRUE(client.model.state.started && client.model.state.mixing.empty() && best.mixing.empty());
+    EXPECT_TRUE(client.model.state.core.mean.empty() && best.core.mean.empty());
   }
 
   const auto misnamed = folder_ / "checkpoint-000005.h5";

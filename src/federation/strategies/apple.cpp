@@ -27,7 +27,8 @@ class Apple final : public Strategy {
   LocalOutcome train(const std::vector<model::Client*>& participants, const LocalWork& work) const override {
     for (auto* client : participants) {
       auto& state = client->state;
-      if (state.started && state.mixing.size() == work.sent.size()) continue;
+      const bool learned = state.mixing.size() == work.sent.size() && !state.core.mean.empty();
+      if (state.started && learned) continue;
       model::restart_from(*client, work.initial, work.options.training.sd_map);
       state.core = work.initial;
       state.mixing = work.event_shares;
