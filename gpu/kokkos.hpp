@@ -11,8 +11,7 @@
 #include "gpu/region.hpp"
 
 #if defined(FEDPP_HOST_ONLY)
-#error \
-    "a layer that does without Kokkos (cmake/FedppTargets.cmake) reads a header that needs it: include one that declares alone"
+#error "a layer that does without Kokkos (cmake/FedppTargets.cmake) reads a header that needs it"
 #endif
 
 #if defined(__FAST_MATH__)

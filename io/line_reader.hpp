@@ -13,8 +13,8 @@ namespace fedpp::io {
 
 /// Reads lines of any length, in memory of the longest one. A line ends with LF or CR LF; the last one may lack it. A
 /// UTF-8 byte-order mark in front is skipped. Text in UTF-16 and files whose lines end with CR alone throw, with the
-/// remedy, and so does a line of more than `longest` bytes. Gzip is recognised by its first two bytes (several members are
-/// legal); a truncated or corrupt one throws.
+/// remedy, and so does a line that is still without end after `longest` bytes. Gzip is recognised by its first two
+/// bytes (several members are legal); a truncated or corrupt one throws.
 class LineReader {
  public:
   explicit LineReader(const std::string& path, std::size_t longest = std::size_t{1} << 30);

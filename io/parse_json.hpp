@@ -6,11 +6,12 @@
 
 namespace fedpp::io {
 
-/// Levels of JSON that are read. Ours has eight; nlohmann's parser knows no limit, but copies and prints by recursion, so that
-/// a hundred thousand brackets overflow the stack.
+/// Levels of JSON that are read. Ours has eight; nlohmann's parser knows no limit, but copies and prints by recursion,
+/// so that a hundred thousand brackets overflow the stack.
 inline constexpr int kDeepestJson = 64;
 
-/// A text's value; one that is_discarded() where it is no JSON, or goes deeper. \tparam Json nlohmann::json or ordered_json
+/// A text's value; one that is_discarded() where it is no JSON, or goes deeper.
+/// \tparam Json nlohmann::json or ordered_json
 template <class Json = nlohmann::json>
 Json parse_json(std::string_view text) {
   bool deep = false;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check-tidy.sh - clang-tidy 19 (.clang-tidy) over the layers without Kokkos, with the compile commands of a folder that is configured and never
+# check-tidy.sh - clang-tidy 19 (.clang-tidy) over the layers below `federation` that do without Kokkos, with the compile commands of a folder that is configured and never
 # built. A layer's sources go together, as the unity build includes them: most of the time goes into the headers, which are then read once.
 set -euo pipefail
 cd "$(dirname "$0")/.."

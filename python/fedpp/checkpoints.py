@@ -1,12 +1,13 @@
 """A checkpoint as NumPy arrays. 'fedpp checkpoint verify' checks its checksum; HDF5 may crash on a damaged one."""
 
 import dataclasses
-import json
 
 import numpy as np
 
 from .errors import UserError
-from .results import client_key, open_arrays
+from .results import client_key, open_arrays, parse_json
+
+REMEDY = "'fedpp checkpoint verify' says whether it is whole; 'fedpp train --resume' goes on from the newest that is"
 
 
 @dataclasses.dataclass
@@ -42,12 +43,11 @@ class Checkpoint:
             self.attributes = dict(file.attrs)
             self.theta = self._gaussian(file, "theta")
             self.best_theta = self._gaussian(file, "best_theta") if "best_theta_mean" in file else None
-            self.configuration = json.loads(file["configuration"][()])
-            self.rounds = json.loads(file["rounds"][()])
+            self.configuration, self.rounds = (parse_json(file[name][()], f"{path}: {name}", REMEDY) for name in ("configuration", "rounds"))
             self.clients = int(file.attrs["clients"])
 
     def _open(self):
-        return open_arrays(self.path, "'fedpp checkpoint verify' says whether it is whole; 'fedpp train --resume' goes on from the newest that is")
+        return open_arrays(self.path, REMEDY)
 
     @staticmethod
     def _gaussian(group, name):

@@ -22,14 +22,20 @@ def number(value):
     return math.nan if value is None else value
 
 
-def read_json(path, remedy):
-    """The object in a JSON file."""
+def parse_json(text, path, remedy):
+    """The value of a text that stands in `path`."""
     try:
-        value = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+        return json.loads(text)
     except json.JSONDecodeError as error:
         raise UserError(f"{path}, line {error.lineno}: not valid JSON ({error.msg}): {remedy}") from None
     except RecursionError:
         raise UserError(f"{path}: not the JSON that fedpp writes (nested without end): {remedy}") from None
+
+
+def read_json(path, remedy):
+    """The object in a JSON file."""
+    try:
+        value = parse_json(pathlib.Path(path).read_text(encoding="utf-8"), path, remedy)
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error}): {remedy}") from None
     if not isinstance(value, dict):

@@ -13,6 +13,7 @@
 #include "federation/configuration_changes.hpp"
 #include "model/fit_latent.hpp"
 #include "model/local_options.hpp"
+#include "model/mixing.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {
@@ -103,13 +104,17 @@ RunState continue_clients(Session& session, const CheckpointHeader& header, Kept
     state.next_round = header.next_round;
     if (session.world().is_root()) state.rounds = read_rounds(file);
     if (file.has_attribute("prior_from")) state.prior_from = file.attribute<std::string>("prior_from");
+    const bool other_mode = is_of_other_mode(header, session.config());
     for (auto& client : session.owned()) {
       const io::Group group = file.group(group_name(client.data.id));
       expect_holdings(group, client.data);
       const bool best_one = wanted == KeptState::kBest && group.exists("best");
-      read_upload(group, state.uploads, client.data.id, session.parameters());
       read_own_prior(group, best_one ? "best_prior" : "prior", state.theta, client.data.id);
       read_client_weights(group.group(best_one ? "best" : "last"), client.model.state, session.parameters());
+      if (other_mode)
+        model::forget_mixtures(client.model.state, session.config().training.sd_map);
+      else
+        read_upload(group, state.uploads, client.data.id, session.parameters());
     }
   });
   fit_latent_functions(session, state.theta);

@@ -16,6 +16,7 @@
 #include "io/atomic_file.hpp"
 #include "io/checkpoint_file.hpp"
 #include "io/error.hpp"
+#include "model/mixing.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {
@@ -94,12 +95,6 @@ void forget_scores(RunState& state) {
   state.best_clients.clear();
   state.validation.clear();
   state.gains.clear();
-}
-
-/// What federation.mode learned beside the weights means nothing to another one.
-void forget_mixtures(model::ClientState& state) {
-  state.mixing.clear();
-  state.core = {};
 }
 
 /// Collective. Rank 0 writes the shared part, then every rank in turn appends its clients.
@@ -203,6 +198,11 @@ CheckpointHeader read_header(const std::string& path, ReadFor purpose, mpi::Comm
   return header;
 }
 
+bool is_of_other_mode(const CheckpointHeader& header, const config::Config& config) {
+  return std::ranges::any_of(changes_since(header.configuration, config),
+                             [](const auto& change) { return change.key == "federation.mode"; });
+}
+
 RunState read_checkpoint(Session& session, const CheckpointHeader& header, ReadFor purpose) {
   const bool accept_changes = purpose == ReadFor::kChangedTraining;
   const bool ranks_rounds =
@@ -212,8 +212,8 @@ RunState read_checkpoint(Session& session, const CheckpointHeader& header, ReadF
   bool other_data = false;
   mpi::together(world, [&] {
     check_configuration(header, session.config(), purpose);
-    const bool other_mode = std::ranges::any_of(changes_since(header.configuration, session.config()),
-                                                [](const auto& change) { return change.key == "federation.mode"; });
+    const bool other_mode = is_of_other_mode(header, session.config());
+    const auto sd_map = session.config().training.sd_map;
     const io::File file = io::File::open_read(header.path);
     state.next_round = header.next_round;
     if (file.has_attribute("prior_from")) state.prior_from = file.attribute<std::string>("prior_from");
@@ -243,12 +243,13 @@ RunState read_checkpoint(Session& session, const CheckpointHeader& header, ReadF
       if (has_best)
         state.best_clients[client.data.id] = read_client_state(group.group("best"), client.model.state, parameters);
       if (other_mode) {
-        forget_mixtures(client.model.state);
-        if (has_best) forget_mixtures(state.best_clients[client.data.id]);
+        model::forget_mixtures(client.model.state, sd_map);
+        if (has_best) model::forget_mixtures(state.best_clients[client.data.id], sd_map);
+      } else {
+        read_upload(group, state.uploads, client.data.id, parameters);
       }
       read_own_prior(group, "prior", state.theta, client.data.id);
       if (has_best) read_own_prior(group, "best_prior", state.best_theta, client.data.id);
-      read_upload(group, state.uploads, client.data.id, parameters);
       read_gain(group, state.gains, client.data.id);
       read_validation(group, state.validation, client.data.id);
     }

@@ -39,6 +39,9 @@ enum class ReadFor { kResults, kAdaptation, kTraining, kChangedTraining };
 /// Collective. Verifies the file before HDF5 opens it; throws UserError with the purpose's remedy where it is damaged.
 CheckpointHeader read_header(const std::string& path, ReadFor purpose, mpi::Communicator& world);
 
+/// Whether it was written under another federation.mode, whose uploads and mixtures of models mean nothing now.
+bool is_of_other_mode(const CheckpointHeader& header, const config::Config& config);
+
 /// Collective. Any number of ranks. Throws where it belongs to another configuration, naming the keys that differ and
 /// the purpose's remedy, or where clients' training data are others (for kTraining validation data, too); for
 /// kChangedTraining only where the clients are others or the sizes do not fit (other data then start the search for the

@@ -46,8 +46,9 @@ UserError not_ours(const io::Group& file, const std::string& name, const std::st
 }  // namespace
 
 RoundHistory read_rounds(const io::File& file) {
+  const auto text = file.read_scalar<std::string>("rounds");
   try {
-    RoundHistory rounds(file.read_scalar<std::string>("rounds"));
+    RoundHistory rounds(text);
     for (const auto& round : rounds.entries())
       for (const char* list : {"participants", "left_out"})
         if (!round.contains(list) || !round[list].is_array())

@@ -17,8 +17,8 @@ std::string group_name(std::int64_t client);
 
 /// NAME_mean and NAME_sd, [P] each.
 void write_posterior(io::Group& group, const std::string& name, const model::WeightPosterior& posterior);
-/// \throws UserError where a number is not finite or an sd not positive: such a prior ruins whoever starts from it; where
-/// there are not as many sds as means, or not `parameters`
+/// \throws UserError where a number is not finite or an sd not positive: such a prior ruins whoever starts from it; and
+/// where there are not as many sds as means, or not `parameters`
 model::WeightPosterior read_posterior(const io::Group& group, const std::string& name,
                                       std::optional<std::size_t> parameters = std::nullopt);
 

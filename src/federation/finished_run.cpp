@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <sstream>
 
 #include "config/dump.hpp"
@@ -45,6 +46,16 @@ void append(std::vector<std::int64_t>& list, const ordered_json& clients) {
   for (const auto& client : clients) list.push_back(client.get<std::int64_t>());
 }
 
+/// Nothing where it cannot be read. A pipe of the shell's is as good as a file; what is in a folder, others put there.
+std::optional<std::string> text_of(const std::string& name, bool in_folder) {
+  if (in_folder) return io::read_text(name);
+  std::ifstream file(name);
+  if (!file) return std::nullopt;
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
 FinishedRun parse(const std::string& name, const ordered_json& json) {
   FinishedRun run;
   run.name = name;
@@ -75,15 +86,13 @@ FinishedRun read_finished_run(const std::string& path) {
   std::error_code ignored;
   const bool folder = std::filesystem::is_directory(path, ignored);
   const std::string name = folder ? (std::filesystem::path(path) / "result.json").string() : path;
-  std::ifstream file(name);
-  if (!file)
+  const auto text = text_of(name, folder);
+  if (!text)
     throw UserError(
         fmt::format("{}: cannot be read: name a folder that 'fedpp train' has finished in, or a file of "
                     "'fedpp evaluate'",
                     name));
-  std::ostringstream text;  // a pipe of the shell's is as good as a file
-  text << file.rdbuf();
-  const auto json = io::parse_json<ordered_json>(text.str());
+  const auto json = io::parse_json<ordered_json>(*text);
   if (!json.is_object() || !json.contains("scores"))
     throw UserError(fmt::format("{}: is no result of 'fedpp train' or 'fedpp evaluate'", name));
   if (!json.contains("test_data"))

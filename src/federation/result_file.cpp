@@ -65,7 +65,10 @@ void refuse_other_kinds(const std::string& path, const std::string& suffix) {
   std::error_code failed;
   if (!std::filesystem::exists(path, failed) || std::filesystem::file_size(path, failed) == 0) return;
   const bool json = suffix == ".json";
-  if (json ? is_evaluation(path) : suffix == ".h5" ? is_prediction(path) : is_forecast(path)) return;
+  if (std::filesystem::is_regular_file(path, failed) && (json              ? is_evaluation(path)
+                                                         : suffix == ".h5" ? is_prediction(path)
+                                                                           : is_forecast(path)))
+    return;
   throw UserError(
       fmt::format("{}: no result of 'fedpp {}' as this version writes it, and it would be replaced: name another file "
                   "with --out, or delete it",

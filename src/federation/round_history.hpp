@@ -11,7 +11,7 @@ namespace fedpp::federation {
 class RoundHistory {
  public:
   RoundHistory() = default;
-  /// Of a checkpoint. \throws nlohmann::json::exception where this is no array
+  /// Of a checkpoint. \throws std::invalid_argument where this is no array
   explicit RoundHistory(const std::string& text);
 
   void append(const nlohmann::json& round);

@@ -1,5 +1,6 @@
 #include "model/kept_block.hpp"
 
+#include <cassert>
 #include <utility>
 
 #include "gpu/adam.hpp"
@@ -39,7 +40,10 @@ const ClientBatch& KeptBlock::of(const std::vector<ClientPoints>& clients, const
   return made_->block;
 }
 
-const gpu::AdamState& KeptBlock::adam() const { return made_->adam; }
+const gpu::AdamState& KeptBlock::adam() const {
+  assert(made_);
+  return made_->adam;
+}
 
 void KeptBlock::drop() { made_.reset(); }
 

@@ -30,9 +30,10 @@ void start_from(Client& client, WeightPosterior weights, config::SdMap sd_map) {
   state.weights = std::move(weights);
 }
 
-void restart_from(Client& client, const WeightPosterior& weights, config::SdMap sd_map) {
+namespace {
+
+void restart(ClientState& state, const WeightPosterior& weights, config::SdMap sd_map) {
   const auto map = sd_map_of(sd_map);
-  auto& state = client.state;
   const std::size_t p = weights.mean.size();
   state.weights = weights;
   state.raw.resize(p);
@@ -41,6 +42,19 @@ void restart_from(Client& client, const WeightPosterior& weights, config::SdMap 
     moments->assign(p, 0.0);
   state.steps = 0;
   state.started = true;
+}
+
+}  // namespace
+
+void restart_from(Client& client, const WeightPosterior& weights, config::SdMap sd_map) {
+  restart(client.state, weights, sd_map);
+}
+
+void forget_mixtures(ClientState& state, config::SdMap sd_map) {
+  state.mixing.clear();
+  if (state.core.mean.empty()) return;
+  restart(state, WeightPosterior(state.weights), sd_map);
+  state.core = {};
 }
 
 StartPutAside::StartPutAside(Client& client) {

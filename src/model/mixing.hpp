@@ -20,6 +20,10 @@ void start_from(Client& client, WeightPosterior weights, config::SdMap sd_map);
 /// The same with Adam's state as at first participation.
 void restart_from(Client& client, const WeightPosterior& weights, config::SdMap sd_map);
 
+/// Forgets the mixtures of models that a federation.mode has learned, which mean nothing to another: the client goes on
+/// from its weights, with Adam's state as at first participation where it was that of a model in the mixture.
+void forget_mixtures(ClientState& state, config::SdMap sd_map);
+
 /// What a start alters of a client's state, and strategies before their epochs: all but the latent posterior.
 class StartPutAside {
  public:

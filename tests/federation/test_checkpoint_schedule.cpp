@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -122,6 +123,10 @@ TEST_F(Checkpoints, bring_back_the_state_of_a_run) {
   for (auto& client : session.owned()) {
     client.model.state.mixing = {0.25, 0.75};
     client.model.state.core = client.model.state.weights;
+    client.model.state.raw.assign(session.parameters(), -7.5);  // of the core, and Adam's
+    client.model.state.first_raw.assign(session.parameters(), 3.0);
+    client.model.state.steps = 12;
+    state.uploads[client.data.id] = {3, client.model.state.core};
     state.best_clients[client.data.id] = client.model.state;
   }
   state.best_clients.at(2).rate = 0.625;
@@ -150,6 +155,7 @@ TEST_F(Checkpoints, bring_back_the_state_of_a_run) {
   EXPECT_EQ(back.best_theta.own.at(1).mean, state.best_theta.own.at(1).mean);
   ASSERT_EQ(back.theta.own.size(), 1u);
   EXPECT_EQ(back.theta.own.at(0).sd, state.theta.own.at(0).sd);
+  EXPECT_EQ(back.uploads.size(), session.owned().size());
   ASSERT_EQ(back.gains.size(), 1u);
   EXPECT_EQ(back.gains.at(2).nats, -3.5);
   EXPECT_EQ(back.gains.at(2).events, 17);
@@ -173,17 +179,25 @@ TEST_F(Checkpoints, bring_back_the_state_of_a_run) {
     event = before;
   }
 
-  // What another federation.mode learned of mixtures is forgotten.
+  // What another federation.mode learned of mixtures is forgotten, with the optimiser's state, which was the core's.
   test::Federation other([](config::Config& config) {
     config.federation.patience = 5;
     config.federation.mode = config::Mode::kApple;
   });
   const auto header = federation::read_header(path.string(), read, session.world());
   const auto changed = federation::read_checkpoint(other.session(), header, federation::ReadFor::kChangedTraining);
+  EXPECT_TRUE(changed.uploads.empty());
   for (const auto& client : other.session().owned()) {
     const auto& best = changed.best_clients.at(client.data.id);
     EXPECT_TRUE(client.model.state.started && client.model.state.mixing.empty() && best.mixing.empty());
-    EXPECT_TRUE(client.model.state.core.mean.empty() && best.core.mean.empty());
+    for (const auto& left : {client.model.state, best}) {
+      EXPECT_TRUE(left.core.mean.empty());
+      EXPECT_EQ(left.steps, 0);
+      for (std::size_t j = 0; j < left.raw.size(); ++j) {
+        EXPECT_NEAR(std::log1p(std::exp(left.raw[j])), left.weights.sd[j], 1e-12) << j;
+        EXPECT_EQ(left.first_raw[j], 0) << j;
+      }
+    }
   }
 
   const auto misnamed = folder_ / "checkpoint-000005.h5";
