@@ -12,6 +12,7 @@
 #include "config/error.hpp"
 #include "evaluation/number_text.hpp"
 #include "evaluation/paired_difference.hpp"
+#include "io/shown.hpp"
 
 namespace fedpp::federation {
 namespace {
