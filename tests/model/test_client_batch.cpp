@@ -137,7 +137,7 @@ TEST(KeptBlock, gives_its_room_to_blocks_that_need_it) {
     const auto held = raw.use_count();
     (aligned ? options.training.alignment : options.workspace_mb) = 1e-3;
     (void)model::local_update({&clients[0], &clients[1]}, test::small_prior(), options, 11, 1, {&kept});
-    EXPECT_EQ(raw.use_count(), held - 1) << aligned;
+    EXPECT_LT(raw.use_count(), held) << aligned;
   }
 }
 
