@@ -6,7 +6,7 @@
 
 namespace fedpp::io {
 
-/// Levels of JSON that are read. Ours has eight; nlohmann's parser knows no limit, but copies and prints by recursion,
+/// Levels of JSON that are read. Ours has six; nlohmann's parser knows no limit, but copies and prints by recursion,
 /// so that a hundred thousand brackets overflow the stack.
 inline constexpr int kDeepestJson = 64;
 

@@ -4,13 +4,14 @@
 
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "config/client_pattern.hpp"
 #include "config/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/guarded_read.hpp"
+#include "io/parse_json.hpp"
 #include "io/suffix.hpp"
+#include "io/text_file.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {
@@ -45,8 +46,7 @@ bool is_prediction(const std::string& path) {
 
 /// The result of a training has the same keys, and rounds.
 bool is_evaluation(const std::string& path) {
-  std::ifstream file(path);
-  const auto json = nlohmann::json::parse(file, nullptr, false);
+  const auto json = io::parse_json(io::read_text(path).value_or(""));
   const auto holds = [&](const char* key) { return json.contains(key); };
   return holds("scores") && holds("test_data") && holds("calibration") && holds("config") && !holds("rounds");
 }
