@@ -13,19 +13,22 @@ set(FEDPP_ALLOWED_evaluation "config;data")
 set(FEDPP_ALLOWED_federation "config;data;model;structural_entropy;bayesian_optimisation;evaluation;gpu;mpi;io")
 set(FEDPP_ALLOWED_commands "config;data;federation;mpi;io")
 
-# Layers that never see Kokkos: gpu/kokkos.hpp refuses them. Where its nvcc_wrapper is the compiler they and their tests go to the host's
-# compiler alone: nvcc does not understand toml++ (its issue 213), fails at some of C++20's constants, and would take several times as long.
+# Layers that never see Kokkos: gpu/kokkos.hpp refuses them, and Kokkos' folders and flags do not reach them, so that one compilation serves
+# any device. Where its nvcc_wrapper is the compiler they and their tests go to the host's compiler alone: nvcc does not understand toml++
+# (its issue 213), fails at some of C++20's constants, and would take several times as long.
 set(FEDPP_HOST_ONLY mpi io config data evaluation structural_entropy bayesian_optimisation federation commands)
 
-# fedpp_for_host(<target> <layer> ...): the host's compiler for a target whose layers are all among FEDPP_HOST_ONLY.
-function(fedpp_for_host target)
+# fedpp_compile_for(<target> <layer> ...): Kokkos for a target with any layer outside FEDPP_HOST_ONLY, else the host's compiler.
+function(fedpp_compile_for target)
   set(layers ${ARGN})
   list(REMOVE_ITEM layers ${FEDPP_HOST_ONLY})
-  if(layers STREQUAL "")
-    target_compile_definitions(${target} PRIVATE FEDPP_HOST_ONLY)
-    if(CMAKE_CXX_COMPILER MATCHES "nvcc_wrapper$")
-      target_compile_options(${target} PRIVATE --host-only)
-    endif()
+  if(layers)
+    target_link_libraries(${target} PRIVATE fedpp_kokkos)
+    return()
+  endif()
+  target_compile_definitions(${target} PRIVATE FEDPP_HOST_ONLY)
+  if(CMAKE_CXX_COMPILER MATCHES "nvcc_wrapper$")
+    target_compile_options(${target} PRIVATE --host-only)
   endif()
 endfunction()
 
@@ -58,5 +61,5 @@ function(fedpp_add_library layer)
   if(FEDPP_SANITIZE MATCHES "address" AND layer MATCHES "^(gpu|model)$")
     target_compile_options(fedpp_${layer} PRIVATE -O1)
   endif()
-  fedpp_for_host(fedpp_${layer} ${layer})
+  fedpp_compile_for(fedpp_${layer} ${layer})
 endfunction()

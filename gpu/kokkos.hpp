@@ -1,6 +1,10 @@
 // The one header that spells execution and memory spaces, and bridges Kokkos 3.4 (the floor) to 5.x.
 #pragma once
 
+#if defined(FEDPP_HOST_ONLY)
+#error "a layer that does without Kokkos (cmake/FedppTargets.cmake) reads a header that needs it"
+#endif
+
 #include <Kokkos_Core.hpp>
 #include <cmath>
 #include <cstddef>
@@ -9,10 +13,6 @@
 
 #include "gpu/index.hpp"
 #include "gpu/region.hpp"
-
-#if defined(FEDPP_HOST_ONLY)
-#error "a layer that does without Kokkos (cmake/FedppTargets.cmake) reads a header that needs it"
-#endif
 
 #if defined(__FAST_MATH__)
 #error \

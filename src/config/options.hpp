@@ -182,7 +182,7 @@ struct Training {
     v("alignment", alignment,
       "weight of the pull on the centroids of each event type's embeddings towards those of the received model (0: "
       "none, 1: the paper's; federation.mode = 'federated')",
-      at_least(0));
+      between(0, 1e100));
     v("batch_realisations", batch_realisations, "realisations in a mini-batch (0: all)", between(0, 1e9));
     v("batch_points", batch_points,
       "share of a realisation's events and nodes in a mini-batch, in (0, 1], by tiles of 256 of them (GPU: 64): one of "
@@ -260,7 +260,8 @@ struct Aggregation {
     v("fraction_bits", fraction_bits, "k: contributions are rounded once to multiples of 2^-k and summed as integers",
       between(8, 60));
     v("mmd_bandwidth", mmd_bandwidth,
-      "d of the mmd divergence (0: from the median deviation of the uploads' means, docs/aggregation.md)", at_least(0));
+      "d of the mmd divergence (0: from the median deviation of the uploads' means, docs/aggregation.md)",
+      between(0, 1e100));
     v("estimator", estimator,
       "what stands for the mean over clients in kl, w2 and fedavg: median and trimmed-mean bear a few hostile uploads");
     v("trim", trim, "share of the uploads that 'trimmed-mean' takes off at each end", from_below(0, 0.5));
