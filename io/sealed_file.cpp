@@ -108,8 +108,12 @@ File open_sealed(const std::string& path, const SealedKind& kind) {
   return File::open_read(path);
 }
 
-void commit(PartialFile& partial, const SealedKind& kind) {
+void seal(const PartialFile& partial, const SealedKind& kind) {
   seal(OpenFile(partial.partial_path(), O_RDWR, partial.path()), partial.path(), kind);
+}
+
+void commit(PartialFile& partial, const SealedKind& kind) {
+  seal(partial, kind);
   partial.commit();
 }
 

@@ -21,11 +21,13 @@ struct SealedKind {
   const char* remedy;  ///< ends the refusal of a damaged one: "; copy it again", or "" where callers know better
 };
 
-/// An HDF5 file with room for the header. Fill it, close() it, then commit() it.
+/// An HDF5 file with room for the header. Fill it, close() it, then commit() it, or seal() it in the process that wrote
+/// to it last.
 File create_unsealed(const PartialFile& partial);
 
 /// Computes the checksum of a closed file, writes the header, flushes the file to disk.
 void seal(const std::string& path, const SealedKind& kind);
+void seal(const PartialFile& partial, const SealedKind& kind);
 
 /// Throws io::Error, naming path, reason and remedy, unless the file is as sealed: foreign, not sealed, of a newer
 /// format, truncated, longer, altered.

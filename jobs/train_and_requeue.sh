@@ -3,20 +3,22 @@
 # train_and_requeue OUT CONFIG [ARGUMENT...]: trains on all tasks of the job from the newest intact checkpoint in OUT, or from the
 # start. When SLURM says that time is nearly up (--signal=B:USR1@...), or sends TERM (preemption), the ranks finish their round and write a
 # checkpoint; then the job puts itself back into the queue, also where they died of the request while they started. After another failure it
-# does so, too, as long as it got further than the time before.
+# does so, too, as long as it got further than the time before; where the ranks died before the training began, as an MPI does whose start
+# failed on one of several nodes, once.
 # SLURM takes back no job that ran into its limit: 45 s before it the job goes back whatever the ranks do. Where all the time went by twice in
 # a row without a new checkpoint, it stays out.
 #   FEDPP_MAX_RESTARTS   (default 100)
 
 train_and_requeue() {
-  local out=$1 config=$2 code=0 asked= time_up= interrupted= ranks= watch= before after job=${SLURM_JOB_ID:-}
+  local out=$1 config=$2 code=0 asked= time_up= never_began= interrupted= ranks= watch= before after begun job=${SLURM_JOB_ID:-}
   # The last task of an array has the array's own number, by which SLURM means all its tasks. (A job submitted from a task inherits the
   # array's variables, not its number.)
   [ "$job" != "${SLURM_ARRAY_JOB_ID:-none}" ] || job=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID
   shift 2
   say() { echo "$(date -u +%FT%TZ) $*"; }
   newest_checkpoint() { find "$out" -maxdepth 1 -name 'checkpoint-*.h5' 2>/dev/null | sort | tail -1; }
-  before=$(newest_checkpoint)
+  trainings_begun() { cat "$out/status.jsonl" 2>/dev/null | grep -c '"event":"start"'; }
+  before=$(newest_checkpoint) begun=$(trainings_begun)
   say "job ${job:-none}, restart ${SLURM_RESTART_COUNT:-0}, ${SLURM_NTASKS:+$SLURM_NTASKS tasks }on ${SLURM_JOB_NODELIST:-this machine}, from ${before:-the start}"
 
   put_back() {
@@ -30,16 +32,20 @@ train_and_requeue() {
     fi
     # A job that was cancelled stays so, and one that was preempted SLURM puts back itself.
     if ! scontrol -o show job "$job" | grep -q 'JobState=RUNNING'; then
-      echo "the job was ended from outside; go on with: fedpp train $config --out $out --auto-resume" >&2
+      echo "the job was ended from outside (after a failed node or preemption SLURM puts it back itself); else go on with: fedpp train $config --out $out --auto-resume" >&2
       return
     fi
-    if [ -n "$time_up" ] && [ "$(newest_checkpoint)" = "$before" ]; then
-      local life=${SLURM_RESTART_COUNT:-0}
-      if [ "$(cat "$out/requeued-from" 2>/dev/null)" = "$((life - 1)) ${before:-the start}" ]; then
-        echo "twice in a row the time was up without a checkpoint: not put back into the queue; ask for more time (sbatch --time=...)" >&2
+    if [ -n "$time_up$never_began" ] && [ "$(newest_checkpoint)" = "$before" ]; then
+      local life=${SLURM_RESTART_COUNT:-0} where="${before:-the start}${never_began:+, never begun}"
+      if [ "$(cat "$out/requeued-from" 2>/dev/null)" = "$((life - 1)) $where" ]; then
+        if [ -n "$never_began" ]; then
+          echo "twice in a row the ranks ended before the training began: not put back into the queue" >&2
+        else
+          echo "twice in a row the time was up without a checkpoint: not put back into the queue; ask for more time (sbatch --time=...)" >&2
+        fi
         return
       fi
-      mkdir -p "$out" && echo "$life ${before:-the start}" >"$out/requeued-from"
+      mkdir -p "$out" && echo "$life $where" >"$out/requeued-from"
     fi
     echo "back into the queue"
     scontrol requeue "$job"
@@ -102,9 +108,10 @@ train_and_requeue() {
     0 | 2) ;; # done; a mistake of the user's, which no restart mends
     75) put_back ;; # stopped by a signal after a checkpoint, or never started
     *)
-      if [ "$after" = "$before" ]; then
+      if [ "$after" = "$before" ] && [ "$(trainings_begun)" != "$begun" ]; then
         echo "no further than the time before: not put back into the queue" >&2
       else
+        [ "$after" != "$before" ] || never_began=yes
         put_back
       fi
       ;;

@@ -1,5 +1,7 @@
 #include "mpi/communicator.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <climits>
 #include <numeric>
@@ -15,6 +17,19 @@ constexpr std::size_t kChunk = std::size_t{1} << 28;  // elements a call: MPI co
 
 }  // namespace
 
+std::string node_name() {
+  char name[256] = "?";
+  if (gethostname(name, sizeof name - 1) != 0) name[0] = '?';
+  return name;
+}
+
+std::vector<int> turns_by_node(std::span<const int> lowest) {
+  std::vector<int> turns(lowest.size());
+  std::iota(turns.begin(), turns.end(), 0);
+  std::ranges::stable_sort(turns, {}, [&](int rank) { return lowest[static_cast<std::size_t>(rank)]; });
+  return turns;
+}
+
 Communicator::Communicator(MPI_Comm parent) {
   check(MPI_Comm_dup(parent, &handle_), "MPI_Comm_dup");
   check(MPI_Comm_set_errhandler(handle_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
@@ -24,7 +39,15 @@ Communicator::Communicator(MPI_Comm parent) {
   check(MPI_Comm_split_type(handle_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
   check(MPI_Comm_rank(node, &node_rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(node, &node_size_), "MPI_Comm_size");
+  int lowest = rank_;
+  check(MPI_Bcast(&lowest, 1, MPI_INT, 0, node), "MPI_Bcast");
   check(MPI_Comm_free(&node), "MPI_Comm_free");
+  std::vector<int> all(static_cast<std::size_t>(size_));
+  check(MPI_Allgather(&lowest, 1, MPI_INT, all.data(), 1, MPI_INT, handle_), "MPI_Allgather");
+  const auto turns = turns_by_node(all);
+  const auto own = std::ranges::find(turns, rank_);
+  if (own != turns.begin()) turn_before_ = *(own - 1);
+  if (own + 1 != turns.end()) turn_after_ = *(own + 1);
 }
 
 Communicator::Communicator(Communicator&& other) noexcept
@@ -33,6 +56,8 @@ Communicator::Communicator(Communicator&& other) noexcept
       size_(other.size_),
       node_rank_(other.node_rank_),
       node_size_(other.node_size_),
+      turn_before_(other.turn_before_),
+      turn_after_(other.turn_after_),
       ledger_(std::move(other.ledger_)) {}
 
 Communicator& Communicator::operator=(Communicator&& other) noexcept {
@@ -43,6 +68,8 @@ Communicator& Communicator::operator=(Communicator&& other) noexcept {
     size_ = other.size_;
     node_rank_ = other.node_rank_;
     node_size_ = other.node_size_;
+    turn_before_ = other.turn_before_;
+    turn_after_ = other.turn_after_;
     ledger_ = std::move(other.ledger_);
   }
   return *this;

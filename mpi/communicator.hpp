@@ -8,6 +8,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,7 +27,14 @@ concept Integer = std::same_as<T, int> || std::same_as<T, std::int64_t> || std::
 template <class T>
 concept Element = Integer<T> || std::same_as<T, double> || std::same_as<T, char>;
 
-/// Move-only. All functions but rank(), size(), node_rank() and ledger() communicate; the collective ones must be called
+/// The name of the node that this process runs on.
+std::string node_name();
+
+/// All ranks in the order of their turns: node by node, in the order of the nodes' lowest ranks.
+/// \param lowest the lowest rank on each rank's node
+std::vector<int> turns_by_node(std::span<const int> lowest);
+
+/// Move-only. All functions but rank(), size(), those of the node and of turns, and ledger() communicate; the collective ones must be called
 /// by all ranks in the same order with the same sizes.
 class Communicator {
  public:
@@ -43,6 +51,9 @@ class Communicator {
   bool is_root() const { return rank_ == 0; }
   int node_rank() const { return node_rank_; }  ///< among the ranks that share this node's memory: chooses the GPU
   int node_size() const { return node_size_; }  ///< how many these are
+  /// Whose turns come before and after this rank's (mpi/turns.hpp); nothing for the first and the last.
+  std::optional<int> turn_before() const { return turn_before_; }
+  std::optional<int> turn_after() const { return turn_after_; }
   Ledger& ledger() { return ledger_; }
   const Ledger& ledger() const { return ledger_; }
 
@@ -107,6 +118,7 @@ class Communicator {
 
   MPI_Comm handle_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1, node_rank_ = 0, node_size_ = 1;
+  std::optional<int> turn_before_, turn_after_;
   Ledger ledger_;
 };
 

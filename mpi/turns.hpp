@@ -12,7 +12,7 @@
 namespace fedpp::mpi {
 
 /// Collective. If any rank brings an error's text, all ranks throw AgreedError with the text (and kind) of the lowest
-/// such rank.
+/// such rank; where there are several nodes and not all ranks fail, the text says on which of them it did.
 void agree(Communicator& comm, const std::optional<std::string>& error, ErrorKind kind = ErrorKind::kFailure);
 
 /// What went wrong in a function, if anything.
@@ -55,16 +55,17 @@ void on_root(Communicator& comm, F&& f) {
   });
 }
 
-/// Collective. The ranks run `f()` one after another in rank order, each after its predecessor has returned: so each
-/// can append to one file. If `f` throws on a rank, the later ones do not run it, and all throw AgreedError with that
+/// Collective. The ranks run `f()` one after another, each after its predecessor has returned: so each can append to one
+/// file. Rank 0 is the first and a node's ranks follow each other (turns_by_node): a node sees the file when its turn
+/// comes and not before, which matters where a node may show its processes a file as it was a second ago (GlusterFS). If `f` throws on a rank, the later ones do not run it, and all throw AgreedError with that
 /// rank's text. `f` must not communicate.
 template <class F>
 void in_turn(Communicator& comm, F&& f) {
   enum : int { go = 0, skip = 1 };
   Failure failure;
-  const int token = comm.rank() == 0 ? go : comm.receive_token(comm.rank() - 1);
+  const int token = comm.turn_before() ? comm.receive_token(*comm.turn_before()) : go;
   if (token == go) failure = failure_of(std::forward<F>(f));
-  if (comm.rank() + 1 < comm.size()) comm.send_token(comm.rank() + 1, token == go && !failure.text ? go : skip);
+  if (comm.turn_after()) comm.send_token(*comm.turn_after(), token == go && !failure.text ? go : skip);
   agree(comm, failure.text, failure.kind);
 }
 

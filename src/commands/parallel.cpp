@@ -5,13 +5,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+#include <string>
 
 #include "commands/action.hpp"
 #include "config/dump.hpp"
 #include "config/error.hpp"
+#include "config/version.hpp"
 #include "io/error.hpp"
 #include "mpi/environment.hpp"
 #include "mpi/launcher.hpp"
+#include "mpi/turns.hpp"
 
 namespace fedpp::commands {
 namespace {
@@ -31,6 +34,17 @@ void warn_of_ranks_apart(int together, const mpi::Communicator& world) {
                together, together);
 }
 
+/// Collective. Ranks of other builds would not understand each other, or train together on other bits. Throws AgreedError.
+void refuse_other_builds(mpi::Communicator& world) {
+  const std::string own = fmt::format("fedpp {} ({})", version(), revision());
+  std::string first = own;
+  world.broadcast(first, 0, "configuration");
+  mpi::together(world, [&] {
+    if (own != first)
+      throw UserError(fmt::format("this rank runs {}, rank 0 {}: start the same build on all nodes", own, first));
+  });
+}
+
 }  // namespace
 
 int run_parallel(const std::function<int(mpi::Communicator& world)>& body) {
@@ -43,6 +57,7 @@ int run_parallel(const std::function<int(mpi::Communicator& world)>& body) {
         mpi::Communicator::world();  // outlives the handlers: freeing it would wait for the other ranks
     warn_of_ranks_apart(together, world);
     try {
+      refuse_other_builds(world);
       return body(world);
     } catch (const SharedFailure& failure) {
       return failure.exit_code;

@@ -1,6 +1,7 @@
 #include "data/catalogue.hpp"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <optional>
@@ -64,6 +65,17 @@ void check_axis(const config::Data& options, const FileMeaning& file, const std:
                                 options.time_unit, path, unit, unit));
 }
 
+template <class T>
+std::uint64_t hashed(const std::vector<T>& numbers, std::uint64_t before) {
+  return XXH3_64bits_withSeed(numbers.data(), numbers.size() * sizeof(T), before + numbers.size());
+}
+
+std::uint64_t hashed(const RawSequence& raw, std::uint64_t before) {
+  const auto windows = XXH3_64bits_withSeed(raw.windows.data(), raw.windows.size() * sizeof(Interval),
+                                            hashed(raw.types, hashed(raw.times, before)));
+  return XXH3_64bits_withSeed(raw.name.data(), raw.name.size(), windows + static_cast<std::uint64_t>(raw.client));
+}
+
 }  // namespace
 
 std::optional<std::size_t> first_other_name(const std::vector<std::string>& a, const std::vector<std::string>& b) {
@@ -97,6 +109,7 @@ void read_catalogue(Plan& plan) {
       entry.events = static_cast<std::int64_t>(raw.times.size());
       entry.type = raw.only_type;
       if (raw.client >= 0) entry.client = clients.at(raw.client);
+      plan.content = hashed(raw, plan.content);
       plan.named_sequences = plan.named_sequences || !raw.name.empty();
       plan.catalogue.push_back(entry);
     });

@@ -61,6 +61,7 @@ struct Plan {
   std::vector<std::string> client_names;             ///< in the common files, by which clients are the same in several
   std::vector<std::string> type_names;               ///< [type] in the common files; empty where types are numbers
   bool named_sequences = false;                      ///< sequences of the common files have names
+  std::uint64_t content = 0;                         ///< checksum of what is read of the common files, in their order
   LocalExtents extents;                              ///< of all clients, once finished
   std::vector<int> kept_types;                       ///< types not left out, ascending
   Clock clock;                                       ///< set by finish_plan

@@ -97,7 +97,8 @@ void forget_scores(RunState& state) {
   state.gains.clear();
 }
 
-/// Collective. Rank 0 writes the shared part, then every rank in turn appends its clients.
+/// Collective. Rank 0 writes the shared part, then every rank in turn appends its clients; the last one, whose node sees
+/// what all have written, seals it.
 void write_partial(Session& session, const RunState& state, const io::PartialFile& partial) {
   auto& world = session.world();
   mpi::in_turn(world, [&] {
@@ -139,10 +140,11 @@ void write_partial(Session& session, const RunState& state, const io::PartialFil
     }
     file.close();
     partial.flush();
+    if (!world.turn_after()) io::seal(partial, io::kCheckpoint);
   });
 }
 
-/// Collective. Sealed, renamed, older ones deleted. What the run left of this round and later ones before it went
+/// Collective. Renamed, older ones deleted. What the run left of this round and later ones before it went
 /// on from an earlier one gives way first: whenever this is interrupted, the newest checkpoint is of the course that
 /// goes on. Returns their new paths on rank 0.
 std::vector<std::string> commit(mpi::Communicator& world, io::PartialFile& partial, std::int64_t round,
@@ -151,7 +153,7 @@ std::vector<std::string> commit(mpi::Communicator& world, io::PartialFile& parti
   mpi::on_root(world, [&] {
     const std::string directory = io::folder_of(partial.path());
     superseded = io::supersede_checkpoints(directory, round);
-    io::commit(partial, io::kCheckpoint);
+    partial.commit();
     io::prune_checkpoints(directory, keep);
   });
   return superseded;

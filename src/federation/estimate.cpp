@@ -137,7 +137,8 @@ int run_estimate(const config::Config& config, mpi::Communicator& world) {
 
   // 2. Time. Measuring may take as much memory as the run.
   const double available = available_bytes(), wanted = world.node_size() * (memory.process - resident_bytes());
-  const bool fits = world.max(wanted > available ? 1.0 : 0.0, "estimate") == 0;
+  const double lacking = world.max(wanted - available, "estimate");  // on the fullest node
+  const bool fits = lacking <= 0;
   Rates rates;
   if (fits) mpi::together(world, [&] { rates = measured_rates(session, windows, asked_gaps); });
   const Times times = times_of(session, rates);
@@ -153,6 +154,11 @@ int run_estimate(const config::Config& config, mpi::Communicator& world) {
                                1e-6 * memory.arrays, 1e-6 * memory.process,
                                fits ? fmt::format("{:.3f}", times.own_update / static_cast<double>(rounds)) : "-"),
                    0, "estimate");
+  const auto fullest =
+      world.gather(wanted - available == lacking ? fmt::format("on {}, which has {:.0f} MB left, they want {:.0f} MB",
+                                                               mpi::node_name(), 1e-6 * available, 1e-6 * wanted)
+                                                 : "",
+                   0, "estimate");
   const auto text = describe(session);
   if (!world.is_root()) return 0;
   fmt::print("{}\n\n{:>4} {:>8} {:>14} {:>16} {:>15}\n", text, "rank", "clients", "arrays MB", "process MB",
@@ -160,10 +166,10 @@ int run_estimate(const config::Config& config, mpi::Communicator& world) {
   for (const auto& line : lines) fmt::print("{}", line);
   if (!fits) {
     fmt::print(
-        "\nNot measured, since the ranks' memory is more than is free (rank 0's machine has {:.0f} MB left): take more "
-        "nodes or fewer ranks a node, a smaller model.inducing, training.samples or evaluation.samples, or cut long "
-        "sequences into pieces (fedpp import --cut-events).\n",
-        1e-6 * available);
+        "\nNot measured, since the ranks' memory is more than is free ({}): take more nodes or fewer ranks a node, a "
+        "smaller model.inducing, training.samples or evaluation.samples, or cut long sequences into pieces (fedpp "
+        "import --cut-events).\n",
+        *std::ranges::find_if(fullest, [](const std::string& line) { return !line.empty(); }));
     return 0;
   }
   fmt::print(

@@ -20,12 +20,6 @@ namespace fedpp::federation {
 
 namespace {
 
-std::string host_name() {
-  char host[256] = "?";
-  if (gethostname(host, sizeof host - 1) != 0) host[0] = '?';
-  return host;
-}
-
 /// Where a rank computes.
 struct Seat {
   std::string host;
@@ -96,7 +90,7 @@ std::string threads_asked_in_vain(int threads) {
 }  // namespace
 
 std::string whereabouts() {
-  std::string text = fmt::format("host {}, process {}", host_name(), getpid());
+  std::string text = fmt::format("host {}, process {}", mpi::node_name(), getpid());
   const char* job = std::getenv("SLURM_JOB_ID");
   if (!job) return text;
   const char* array = std::getenv("SLURM_ARRAY_JOB_ID");
@@ -126,7 +120,7 @@ RanksExamined examine_ranks(mpi::Communicator& world, const std::function<gpu::D
       throw std::runtime_error(fmt::format("rank {}, {}, {}: self-test failed: {}; leave this node out and start again",
                                            world.rank(), whereabouts(), device.name, device.fault));
   });
-  const Seat own{host_name(), device.threads, gpu::usable_cores()};
+  const Seat own{mpi::node_name(), device.threads, gpu::usable_cores()};
   RanksExamined ranks;
   ranks.lines = world.gather(fmt::format("rank {}: {}, cores {}, {}, self-test passed", world.rank(), whereabouts(),
                                          ranges(own.cores), device.name),

@@ -28,6 +28,7 @@ namespace {
 
 constexpr std::chrono::minutes kLongestLease{5};
 constexpr std::chrono::seconds kBetweenAttempts{2};
+constexpr std::chrono::seconds kLatestNews{10};
 
 /// Whether this job, started again by SLURM, has the lock of its own life before.
 bool left_by_this_job(const std::string& directory) {
@@ -72,13 +73,28 @@ void refuse_files_of_others(const config::Config& config) {
   }
 }
 
+/// Rank 0 has made the folder; a node may hear of that late.
+void wait_for(const std::string& directory) {
+  const auto deadline = std::chrono::steady_clock::now() + kLatestNews;
+  while (access(directory.c_str(), F_OK) != 0) {
+    if (std::chrono::steady_clock::now() > deadline)
+      throw UserError(
+          fmt::format("output.directory = {}: this rank does not see the folder that rank 0 writes to: choose "
+                      "one on a file system that all nodes share (--out)",
+                      directory));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
 }  // namespace
 
-OutputFolder::OutputFolder(const config::Config& config, const TrainingRequest& request, mpi::Communicator& world) {
+OutputFolder::OutputFolder(const config::Config& config, const TrainingRequest& request, mpi::Communicator& world)
+    : OutputFolder() {
   mpi::on_root(world, [&] {
     prepare(config.output.directory, request);
     refuse_files_of_others(config);
   });
+  mpi::together(world, [&] { wait_for(config.output.directory); });
 }
 
 OutputFolder::~OutputFolder() {

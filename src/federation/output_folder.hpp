@@ -26,6 +26,7 @@ class OutputFolder {
   bool locked() const { return !lock_ || lock_->effective(); }
 
  private:
+  OutputFolder() = default;  ///< what the public one throws after this leaves no empty folder behind
   void prepare(const std::string& directory, const TrainingRequest& request);
 
   std::vector<std::filesystem::path> made_;  ///< from the outermost; only empty ones can be removed

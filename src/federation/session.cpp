@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
+#include <span>
 
+#include "config/error.hpp"
 #include "data/replaced_events.hpp"
 #include "data/tempering.hpp"
 #include "federation/attack.hpp"
@@ -27,6 +30,18 @@ std::vector<double> costs_of_files(const data::Plan& plan) {
   return cost;
 }
 
+/// Collective. Each rank reads the common files itself, from a disk of its own perhaps. Throws AgreedError.
+void refuse_other_files(mpi::Communicator& world, const data::Plan& plan) {
+  std::uint64_t of_rank_0 = plan.content;
+  world.broadcast(std::span(&of_rank_0, 1), 0, "extents");
+  mpi::together(world, [&] {
+    if (plan.content != of_rank_0)
+      throw UserError(
+          "data.train, data.validation, data.test, data.windows: what this rank reads there is not what "
+          "rank 0 reads: put the same files on every node, or where all nodes see them");
+  });
+}
+
 double most_loaded(const mpi::Placement& placement, const std::vector<double>& costs) {
   std::vector<double> load(placement.ranks(), 0.0);
   for (std::int64_t c = 0; c < placement.clients(); ++c) load[placement.rank_of(c)] += costs[c];
@@ -44,6 +59,7 @@ Session::Session(const config::Config& config, mpi::Communicator& world, const s
   share_devices(world);
   // 1. Who holds what: the same on every rank.
   mpi::together(world, [&] { plan_ = data::make_plan(config.data, config.model.window, seed()); });
+  refuse_other_files(world, plan_);
   placement_ = mpi::Placement(costs_of_files(plan_), world.size());
 
   // 2. The clock and the common window, from what each rank's clients know.

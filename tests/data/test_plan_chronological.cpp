@@ -1,7 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "data/dataset.hpp"
 #include "data/source_reader.hpp"
@@ -76,4 +80,27 @@ TEST(PlanChronological, CalendarClock) {
   const Plan plan = planned(options);
   EXPECT_FALSE(plan.clock.elapsed);
   EXPECT_EQ(plan.clock.origin, plan.window.start);
+}
+
+TEST(PlanContent, tells_files_apart_in_which_one_thing_differs) {
+  const Folder folder;
+  const auto content = [&](const std::string& events, const std::string& windows) {
+    config::Data options;
+    options.train = {folder.write("events.csv", "sequence,time,type\n" + events)};
+    options.windows = {folder.write("windows.csv", "sequence,start,end\n" + windows)};
+    options.clients = 2;
+    options.partition = config::Partition::kHomogeneous;
+    return test::made_plan(options).content;
+  };
+  const std::string events = "0,1,0\n0,2,1\n0,3,0\n1,4,1\n1,5,1\n1,6,0\n", windows = "0,0,9\n1,0,9\n2,0,9\n";
+  std::set<std::uint64_t> contents{content(events, windows)};
+  EXPECT_TRUE(contents.contains(content(events, windows))) << "the same files";
+  for (const auto& [other, other_windows] : std::vector<std::pair<std::string, std::string>>{
+           {"0,1,0\n0,2,1\n0,3,0\n1,4,1\n1,5,1\n1,6,1\n", windows},    // a type
+           {"0,1,0\n0,2,1\n0,3.5,0\n1,4,1\n1,5,1\n1,6,0\n", windows},  // a time
+           {"0,1,0\n0,2,1\n0,3,0\n1,4,1\n1,5,1\n", windows},           // an event less
+           {"0,1,0\n0,2,1\n0,3,0\n1,4,1\n1,5,1\n1,6,0\n1,6,0\n", windows},
+           {events, "0,0,9\n1,0,8\n2,0,9\n"},  // a window
+           {events, "0,0,9\n1,0,9\n"}})        // a sequence without events less
+    EXPECT_TRUE(contents.insert(content(other, other_windows)).second) << other << other_windows;
 }

@@ -2,7 +2,7 @@
 import unittest
 
 from runs import Run, data_set, settings
-from program import FEDPP
+from program import FEDPP, MPIEXEC
 
 
 class BadData(Run):
@@ -62,6 +62,33 @@ class BadData(Run):
         (self.folder / "site2.csv").unlink()
         self.write("site3.csv", data_set(4))
         self.refused(2, "site2.csv")
+
+    def on_two_disks(self, *arguments):
+        """Two ranks whose current folders differ, as local disks of two nodes do: a path through /proc is each rank's own."""
+        one = lambda folder: ["-n", "1", "--wdir", self.folder / folder, FEDPP, "train", "run.toml", *arguments]
+        return self.start([MPIEXEC, *one("first"), ":", *one("second")])
+
+    def test_nodes_with_other_files_of_the_same_names(self):
+        rows = data_set(24).splitlines(keepends=True)
+        changed = rows[:40] + [rows[40].rsplit(",", 1)[0] + f",{(int(rows[40].rsplit(',', 1)[1]) + 1) % 4}\n"] + rows[41:]
+        for folder in ("first", "second"):
+            self.write(f"{folder}/run.toml", settings(data__train=["/proc/self/cwd/train.csv"]))
+            self.write(f"{folder}/train.csv", "".join(rows))
+        for other, words in (("".join(rows[:-20]), "is not what rank 0 reads"), ("".join(changed), "is not what rank 0 reads")):
+            self.write("second/train.csv", other)
+            said = self.on_two_disks("--out", self.folder / "out")
+            self.assertEqual(said.returncode, 2, said.stdout + said.stderr)
+            self.assertIn(words, said.stderr)
+            self.assertFalse((self.folder / "out").exists())
+
+    def test_nodes_without_a_common_folder_for_results(self):
+        for folder in ("first", "second"):
+            self.write(f"{folder}/run.toml", settings())
+            self.write(f"{folder}/train.csv", data_set(24))
+        said = self.on_two_disks("--out", "out")
+        self.assertEqual(said.returncode, 2, said.stdout + said.stderr)
+        self.assertIn("output.directory = out: this rank does not see the folder that rank 0 writes to", said.stderr)
+        self.assertFalse((self.folder / "first/out").exists())
 
     def test_too_many_mini_batches(self):
         self.deck(training__batch_points=0.0001)

@@ -139,6 +139,15 @@ class Scripts(Stubs):
         self.assertEqual(self.start("bash", JOBS / "profile.sbatch", "perf", "run.toml", ".").returncode, 0)
         self.assertFalse((self.folder / "run").exists())
 
+    def test_a_profile_of_each_rank_has_its_own_name(self):
+        """Under mpirun in a job SLURM_PROCID is that of the script or of the node's daemon, the same for all ranks there."""
+        self.command("perf", 'echo "${4##*/}" >>named')
+        self.command("srun", 'while [ "$1" != bash ]; do shift; done\nSLURM_PROCID=5 "$@"')
+        self.command("mpirun", OPEN_MPI + 'while [ "$1" != bash ]; do shift; [ $# -gt 0 ] || exit 0; done\n'
+                     'for rank in 0 1; do OMPI_COMM_WORLD_RANK=$rank "$@"; done')
+        for launcher in ("srun", "mpirun"):
+            self.start("bash", JOBS / "profile.sbatch", "perf", "run.toml", "out", FEDPP_LAUNCHER=launcher, SLURM_PROCID="0")
+        self.assertEqual((self.folder / "named").read_text().split(), ["perf-5.data", "perf-0.data", "perf-1.data"])
 
     def test_libraries_of_kokkos_tools_may_be_several_and_names_alone(self):
         self.command("srun", 'echo "$KOKKOS_TOOLS_LIBS"')
@@ -272,9 +281,26 @@ class Requeue(Stubs):
         self.assertTrue(self.requeued())
 
     def test_a_failure_without_a_stop_and_without_a_checkpoint_stays_out_of_the_queue(self):
-        self.command("srun", "exit 138")
-        self.assertEqual(self.start("bash", JOBS / "run.sbatch", "run.toml", "out", SLURM_JOB_ID="7").returncode, 138)
-        self.assertFalse(self.requeued())
+        self.command("srun", "mkdir -p out; echo '{\"event\":\"start\"}' >>out/status.jsonl; exit 138")
+        for _ in range(2):
+            self.assertEqual(self.start("bash", JOBS / "run.sbatch", "run.toml", "out", SLURM_JOB_ID="7").returncode, 138)
+            self.assertFalse(self.requeued())
+
+    def test_ranks_that_die_before_the_training_begins_are_started_once_more(self):
+        """An MPI may fail to start on one of several nodes, and start there the next time."""
+        def again(restart, srun="exit 139"):
+            (self.folder / "asked").unlink(missing_ok=True)
+            self.command("srun", srun)
+            said = self.start("bash", JOBS / "run.sbatch", "run.toml", "out", SLURM_JOB_ID="7", SLURM_RESTART_COUNT=str(restart))
+            self.assertEqual(said.returncode, 139, said)
+            return self.requeued(), "twice in a row the ranks ended before the training began" in said.stderr
+
+        self.assertEqual(again(0), (True, False))
+        self.assertEqual(again(1), (False, True))
+        further = "echo '{\"event\":\"start\"}' >>out/status.jsonl; touch out/checkpoint-000004.h5; exit 139"
+        self.assertEqual(again(2, further), (True, False))
+        self.assertEqual(again(3), (True, False))
+        self.assertEqual(again(4), (False, True))
 
 
 class Sweep(Stubs):

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <random>
 
+#include "mpi/communicator.hpp"
 #include "mpi/error.hpp"
 #include "mpi/placement.hpp"
 
@@ -58,4 +59,13 @@ TEST(Placement, costs_that_are_no_costs_are_refused) {
   EXPECT_THROW(Placement(std::vector<double>{1}, 0), fedpp::mpi::Error);
   EXPECT_EQ(Placement(std::vector<double>{0, 2, 0}, 2).rank_of(1), 0) << "nothing to do is a cost";
 }
+
+TEST(TurnsByNode, a_nodes_ranks_follow_each_other_and_rank_0_is_first) {
+  using fedpp::mpi::turns_by_node;
+  EXPECT_EQ(turns_by_node(std::vector{0}), (std::vector{0}));
+  EXPECT_EQ(turns_by_node(std::vector{0, 0, 2, 2}), (std::vector{0, 1, 2, 3}));                    // in blocks
+  EXPECT_EQ(turns_by_node(std::vector{0, 1, 2, 0, 1, 2, 0}), (std::vector{0, 3, 6, 1, 4, 2, 5}));  // dealt in turn
+  EXPECT_EQ(turns_by_node(std::vector{0, 1, 1, 0, 1}), (std::vector{0, 3, 1, 2, 4}));              // of other sizes
+}
+
 }  // namespace
