@@ -1,9 +1,8 @@
-"""Spack recipe of fedpp. `spack repo add packaging/spack`, then `spack -e jobs/environment install`, or in the folder of the sources
-`spack dev-build fedpp@main`, or `spack install fedpp` once FEDPP_GIT in the environment names where your site keeps the repository.
-
-Written for Spack 1.0 and 1.1 and the recipes of spack-packages of their time; not yet run with Spack."""
+"""Spack recipe of fedpp, run with Spack 1.1: `spack -e jobs/environment install` builds the sources that this file lies in. After `spack repo add
+packaging/spack`, `spack install fedpp` builds the branch main of the repository that this file lies in, or of the one that FEDPP_GIT names."""
 
 import os
+import pathlib
 
 from spack.package import *
 
@@ -11,7 +10,8 @@ from spack.package import *
 class Fedpp(CMakePackage, CudaPackage):
     """Federated Bayesian point processes on HPC machines."""
 
-    git = os.environ.get("FEDPP_GIT", "")
+    # Spack refuses an empty one, even for sources that it does not clone.
+    git = os.environ.get("FEDPP_GIT") or pathlib.Path(__file__).resolve().parents[4].as_uri()
     license("Apache-2.0")
     version("main", branch="main")
 
@@ -35,8 +35,9 @@ class Fedpp(CMakePackage, CudaPackage):
     depends_on("nlohmann-json@3.11:")
     depends_on("tomlplusplus@3.3:")
 
-    depends_on("kokkos@4.7.1: ~openmp", when="~openmp")
-    depends_on("kokkos@4.7.1: +openmp", when="+openmp")
+    depends_on("kokkos@4.6:")
+    depends_on("kokkos ~openmp", when="~openmp")
+    depends_on("kokkos +openmp", when="+openmp")
     for arch in CudaPackage.cuda_arch_values:
         depends_on(f"kokkos +cuda +wrapper cuda_arch={arch}", when=f"+cuda cuda_arch={arch}")
     requires("^kokkos@:4 +cuda_lambda", when="+cuda ^kokkos@:4")  # from 5 on lambdas are always there
@@ -63,5 +64,6 @@ class Fedpp(CMakePackage, CudaPackage):
         args = [self.define("FEDPP_ARCH", ""), self.define("FEDPP_BUILD_TESTS", self.run_tests),
                 self.define_from_variant("FEDPP_REQUIRE_CUDA", "cuda")]
         if self.spec.satisfies("+cuda"):
-            args.append(self.define("CMAKE_CXX_COMPILER", self["kokkos"].kokkos_cxx))
+            # Kokkos' own, which a Kokkos that Spack did not build (a module's) has, too.
+            args.append(self.define("CMAKE_CXX_COMPILER", self.spec["kokkos"].prefix.bin.nvcc_wrapper))
         return args
