@@ -25,9 +25,11 @@ struct flock whole_file(short type) {
   return lock;
 }
 
-/// The first line, of at most 300 bytes, visible.
+constexpr std::size_t kLongestLine = 300;
+
+/// The first line, of at most so many bytes, visible.
 std::string first_line(int fd) {
-  char text[300];
+  char text[kLongestLine];
   const ssize_t count = ::pread(fd, text, sizeof text, 0);
   const std::string line(text, count > 0 ? static_cast<std::size_t>(count) : 0);
   return visible(line.substr(0, line.find('\n')));
@@ -81,6 +83,14 @@ std::optional<std::string> lock_holder(const std::string& directory) {
   auto line = first_line(fd);
   ::close(fd);
   return locked ? std::optional(std::move(line)) : std::nullopt;
+}
+
+bool shows_lock_of(const std::string& holder, const std::string& directory) {
+  const int fd = open_itself(lock_path(directory), O_RDONLY);
+  if (fd < 0) return false;
+  const auto line = first_line(fd);
+  ::close(fd);
+  return line.empty() || line == visible(holder.substr(0, kLongestLine));
 }
 
 }  // namespace fedpp::io

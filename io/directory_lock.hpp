@@ -39,4 +39,8 @@ class DirectoryLock {
 /// The line of the process that holds the folder's lock; nothing where none does (or the folder cannot be read).
 std::optional<std::string> lock_holder(const std::string& directory);
 
+/// Whether the folder, as this node sees it, has the file of `holder`'s lock: of another node's process the folder may be
+/// another one of the same name. True, too, where the file has no line, as on a full disk.
+bool shows_lock_of(const std::string& holder, const std::string& directory);
+
 }  // namespace fedpp::io

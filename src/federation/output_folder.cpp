@@ -73,10 +73,10 @@ void refuse_files_of_others(const config::Config& config) {
   }
 }
 
-/// Rank 0 has made the folder; a node may hear of that late.
-void wait_for(const std::string& directory) {
+/// Rank 0 has the folder's lock; a node may hear of that late.
+void wait_for(const std::string& directory, const std::string& rank_0) {
   const auto deadline = std::chrono::steady_clock::now() + kLatestNews;
-  while (access(directory.c_str(), F_OK) != 0) {
+  while (!io::shows_lock_of(rank_0, directory)) {
     if (std::chrono::steady_clock::now() > deadline)
       throw UserError(
           fmt::format("output.directory = {}: this rank does not see the folder that rank 0 writes to: choose "
@@ -94,7 +94,12 @@ OutputFolder::OutputFolder(const config::Config& config, const TrainingRequest& 
     prepare(config.output.directory, request);
     refuse_files_of_others(config);
   });
-  mpi::together(world, [&] { wait_for(config.output.directory); });
+  std::string holder = whereabouts();
+  world.broadcast(holder, 0, "placement");
+  mpi::together(world, [&] {
+    // Not on rank 0: a process that opens and closes the file gives its lock up.
+    if (!world.is_root()) wait_for(config.output.directory, holder);
+  });
 }
 
 OutputFolder::~OutputFolder() {

@@ -85,10 +85,12 @@ class BadData(Run):
         for folder in ("first", "second"):
             self.write(f"{folder}/run.toml", settings())
             self.write(f"{folder}/train.csv", data_set(24))
-        said = self.on_two_disks("--out", "out")
-        self.assertEqual(said.returncode, 2, said.stdout + said.stderr)
-        self.assertIn("output.directory = out: this rank does not see the folder that rank 0 writes to", said.stderr)
-        self.assertFalse((self.folder / "first/out").exists())
+        (self.folder / "second/taken").mkdir()
+        for out in ("out", "taken"):
+            said = self.on_two_disks("--out", out)
+            self.assertEqual(said.returncode, 2, said.stdout + said.stderr)
+            self.assertIn(f"output.directory = {out}: this rank does not see the folder that rank 0 writes to", said.stderr)
+            self.assertFalse((self.folder / "first" / out).exists())
 
     def test_too_many_mini_batches(self):
         self.deck(training__batch_points=0.0001)

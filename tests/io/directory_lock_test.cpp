@@ -76,6 +76,16 @@ TEST(DirectoryLock, TheHoldersLineSaysNothingToTheTerminal) {
   EXPECT_EQ(lock_holder(folder.path()), "host \\x1b[31mfar");
 }
 
+TEST(DirectoryLock, TellsItsHoldersFolderFromAnotherOfTheSameName) {
+  const TemporaryFolder folder, other;
+  const Holder holder(folder.path());
+  EXPECT_TRUE(shows_lock_of("host far, process 7", folder.path()));
+  EXPECT_FALSE(shows_lock_of("host far, process 8", folder.path())) << "left behind by a run before";
+  EXPECT_FALSE(shows_lock_of("host far, process 7", other.path()));
+  put(other / "train.lock", "");  // a full disk takes no line
+  EXPECT_TRUE(shows_lock_of("host far, process 7", other.path()));
+}
+
 TEST(DirectoryLock, OverwritesNoFileThatALinkOfItsNameLeadsTo) {
   const TemporaryFolder folder;
   const std::string victim = put(folder / "victim", "somebody's\n"), path = folder / "train.lock";

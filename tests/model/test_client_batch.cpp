@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gpu/cases.hpp"
+#include "model/batch_memory.hpp"
 #include "model/client_batch.hpp"
 #include "model/clients.hpp"
 #include "model/embeddings.hpp"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "gpu/kokkos.hpp"
 #include "gpu/profile.hpp"
 #include "gpu/region.hpp"
 #include "model/clients.hpp"

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gpu/runtime.hpp"
+#include "model/batch_memory.hpp"
 #include "model/clients.hpp"
 #include "model/point_slices.hpp"
 #include "model/prediction.hpp"
