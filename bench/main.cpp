@@ -6,6 +6,7 @@
 #include <string>
 
 #include "config/version.hpp"
+#include "gpu/kokkos.hpp"
 #include "gpu/runtime.hpp"
 #include "gpu/vendor_blas.hpp"
 #include "machine.hpp"

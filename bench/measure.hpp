@@ -3,6 +3,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "gpu/kokkos.hpp"
 #include "machine.hpp"
 
 namespace fedpp::bench {

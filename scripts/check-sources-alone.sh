@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check-sources-alone.sh - every source and header of the product finds what it uses of ours through its own includes. A unity build, which is what
+# check-sources-alone.sh - every source (of tests and benchmarks, too) and header finds what it uses of ours through its own includes. A unity build, which is what
 # scripts/build.sh and so the tests build, does not ask: there a source sees what those before it included. Headers of others are precompiled, so
 # that a source takes under a second (those of the standard library for all sources alike: whether a source names <vector> is not asked). A
 # warning fails. Parses, builds nothing. Needs Clang 19.
@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 clang="clang++-19"
 command -v $clang >/dev/null || { echo "check-sources-alone: clang++-19 is missing (Debian: apt-get install clang-19)" >&2; exit 1; }
 build=build/alone
-cmake --preset cpu -B $build -DFEDPP_BUILD_TESTS=OFF >/dev/null
+cmake --preset cpu -B $build -DFEDPP_BUILD_TESTS=ON -DFEDPP_BUILD_BENCH=ON >/dev/null
 
 # What all sources are given together: definitions and folders.
 python3 - $build/compile_commands.json >$build/flags <<'PYTHON'
@@ -21,7 +21,7 @@ PYTHON
 # parsed by themselves, and of the standard library's own code.
 options=(-Wall -Wextra -Werror -Wno-pragma-once-outside-header -Wno-deprecated-declarations -O0 "@$build/flags" -DFMT_CONSTEVAL=)
 
-sources=$(git ls-files -- {gpu,mpi,io,src}/'*.cpp')
+sources=$(comm -12 <(git ls-files -- '*.cpp' | sort) <(grep -oP '"file": "\K[^"]+' $build/compile_commands.json | sed "s#^$PWD/##" | sort))  # of this build
 headers=$(git ls-files -- {gpu,mpi,io,src}/'*.hpp')
 # A header is read alone where no source bears its name: such a source includes it first.
 alone=$(for header in $headers; do [ -f "${header%.hpp}.cpp" ] || echo "$header"; done)
@@ -33,7 +33,7 @@ rm -rf $build/others
 python3 - $build/others $sources $alone >$build/list <<'PYTHON'
 import pathlib, re, sys
 folder, *files = sys.argv[1:]
-SLOW = re.compile("<(fmt|nlohmann|CLI|toml|spdlog|Kokkos)")
+SLOW = re.compile("<(fmt|nlohmann|CLI|toml|spdlog|Kokkos|gtest|gmock|benchmark)")
 
 def included(file, which):
     return re.findall("^ *# *include " + which, pathlib.Path(file).read_text(), re.M)
@@ -44,7 +44,7 @@ def reached(file):
         path = left.pop()
         if path not in seen:
             seen.add(path)
-            left += [found for name in included(path, '"([^"]+)"') for root in (".", "src") if (found := pathlib.Path(root, name)).is_file()]
+            left += [found for name in included(path, '"([^"]+)"') for root in (path.parent, ".", "src", "tests") if (found := pathlib.Path(root, name)).is_file()]
     return sorted({header for path in seen for header in included(path, "(<[^>]+>)") if SLOW.match(header)})
 
 standard = sorted({header for file in files for header in included(file, "(<[a-z_0-9]+>)")})

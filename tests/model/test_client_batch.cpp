@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "gpu/adam.hpp"
 #include "gpu/cases.hpp"
 #include "model/batch_memory.hpp"
 #include "model/client_batch.hpp"
