@@ -21,7 +21,9 @@ PYTHON
 # parsed by themselves, and of the standard library's own code.
 options=(-Wall -Wextra -Werror -Wno-pragma-once-outside-header -Wno-deprecated-declarations -O0 "@$build/flags" -DFMT_CONSTEVAL=)
 
-sources=$(comm -12 <(git ls-files -- '*.cpp' | sort) <(grep -oP '"file": "\K[^"]+' $build/compile_commands.json | sed "s#^$PWD/##" | sort))  # of this build
+built='import json, os; print(*{os.path.relpath(os.path.realpath(entry["file"])) for entry in json.load(open("'$build'/compile_commands.json"))}, sep="\n")'
+sources=$(comm -12 <(git ls-files -- '*.cpp' | sort) <(cd "$(pwd -P)" && python3 -c "$built" | sort))
+[ -n "$sources" ] || { echo "check-sources-alone: $build/compile_commands.json names none of the sources" >&2; exit 1; }
 headers=$(git ls-files -- {gpu,mpi,io,src}/'*.hpp')
 # A header is read alone where no source bears its name: such a source includes it first.
 alone=$(for header in $headers; do [ -f "${header%.hpp}.cpp" ] || echo "$header"; done)
