@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# check-sources-alone.sh - every source (of tests and benchmarks, too) and header finds what it uses of ours through its own includes. A unity build, which is what
-# scripts/build.sh and so the tests build, does not ask: there a source sees what those before it included. Headers of others are precompiled, so
-# that a source takes under a second (those of the standard library for all sources alike: whether a source names <vector> is not asked). A
-# warning fails. Parses, builds nothing. Needs Clang 19.
+# check-sources-alone.sh - every source (of tests and benchmarks, too) and header finds what it uses of ours through its own includes. A unity
+# build, which is what scripts/build.sh and so the tests build, does not ask: there a source sees what those before it included. Headers of
+# others are precompiled, so that a source takes about a second (those of the standard library for all sources alike: whether a source names
+# <vector> is not asked). A warning fails. Parses, builds nothing. Needs Clang 19.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 clang="clang++-19"

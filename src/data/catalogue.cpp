@@ -4,9 +4,13 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "config/date.hpp"
 #include "config/error.hpp"
@@ -65,15 +69,21 @@ void check_axis(const config::Data& options, const FileMeaning& file, const std:
                                 options.time_unit, path, unit, unit));
 }
 
-template <class T>
-std::uint64_t hashed(const std::vector<T>& numbers, std::uint64_t before) {
-  return XXH3_64bits_withSeed(numbers.data(), numbers.size() * sizeof(T), before + numbers.size());
+/// Of text or numbers, and of what came before.
+template <class Items>
+std::uint64_t hashed(const Items& items, std::uint64_t before) {
+  return XXH3_64bits_withSeed(items.data(), items.size() * sizeof(*items.data()), before);
+}
+
+std::uint64_t hashed(const FileMeaning& file, std::uint64_t before) {
+  for (const auto& names : {file.names.clients, file.names.types})
+    for (const std::string& name : names) before = hashed(name, before);
+  return hashed(file.time_unit, hashed(file.names.time_origin, before));
 }
 
 std::uint64_t hashed(const RawSequence& raw, std::uint64_t before) {
-  const auto windows = XXH3_64bits_withSeed(raw.windows.data(), raw.windows.size() * sizeof(Interval),
-                                            hashed(raw.types, hashed(raw.times, before)));
-  return XXH3_64bits_withSeed(raw.name.data(), raw.name.size(), windows + static_cast<std::uint64_t>(raw.client));
+  const std::array own{raw.client};
+  return hashed(raw.name, hashed(own, hashed(raw.windows, hashed(raw.types, hashed(raw.times, before)))));
 }
 
 }  // namespace
@@ -94,6 +104,7 @@ void read_catalogue(Plan& plan) {
     const std::vector<std::int64_t> clients = add_clients(plan, file.names, client_indices);
     add_types(plan, file.names, path);
     check_axis(plan.options, file, path, dated);
+    plan.content = hashed(file, plan.content);
     read_source(plan.sources[s], plan.options, [&](RawSequence& raw) {
       if (plan.clients_of_files() && raw.client < 0)
         throw UserError(fmt::format(

@@ -154,11 +154,13 @@ int run_estimate(const config::Config& config, mpi::Communicator& world) {
                                1e-6 * memory.arrays, 1e-6 * memory.process,
                                fits ? fmt::format("{:.3f}", times.own_update / static_cast<double>(rounds)) : "-"),
                    0, "estimate");
-  const auto fullest =
-      world.gather(wanted - available == lacking ? fmt::format("on {}, which has {:.0f} MB left, they want {:.0f} MB",
-                                                               mpi::node_name(), 1e-6 * available, 1e-6 * wanted)
-                                                 : "",
-                   0, "estimate");
+  std::vector<std::string> fullest;
+  if (!fits)
+    fullest =
+        world.gather(wanted - available == lacking ? fmt::format("on {}, which has {:.0f} MB left, they want {:.0f} MB",
+                                                                 mpi::node_name(), 1e-6 * available, 1e-6 * wanted)
+                                                   : "",
+                     0, "estimate");
   const auto text = describe(session);
   if (!world.is_root()) return 0;
   fmt::print("{}\n\n{:>4} {:>8} {:>14} {:>16} {:>15}\n", text, "rank", "clients", "arrays MB", "process MB",

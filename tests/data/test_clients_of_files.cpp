@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "config/error.hpp"
 #include "data/dataset.hpp"
@@ -142,4 +146,20 @@ TEST(FileClients, FaultsNameTheFileAndTheRemedy) {
   // Where one file knows fewer types than another they agree on, the longer list counts.
   const std::string fewer = file_with_clients(folder, "d.h5", {"north", "south"}, {0, 1}, {"x", "y"});
   EXPECT_EQ(planned(file_clients({fewer, file}, 2)).type_names, (std::vector<std::string>{"x", "y", "z"}));
+}
+
+TEST(PlanContent, tells_names_units_and_dates_apart) {
+  const Folder folder;
+  const auto content = [&](auto... changed) {
+    return test::made_plan(file_clients({file_with_clients(folder, "a.h5", changed...)}, 2)).content;
+  };
+  using Names = std::vector<std::string>;
+  const Ids clients{0, 1, 1};
+  std::set<std::uint64_t> contents{content(Names{"x", "y"}, clients, Names{"p", "q", "r"})};
+  EXPECT_TRUE(contents.contains(content(Names{"x", "y"}, clients, Names{"p", "q", "r"}))) << "the same file";
+  EXPECT_TRUE(contents.insert(content(Names{"x", "z"}, clients, Names{"p", "q", "r"})).second);
+  EXPECT_TRUE(contents.insert(content(Names{"x", "y"}, Ids{0, 0, 1}, Names{"p", "q", "r"})).second);
+  EXPECT_TRUE(contents.insert(content(Names{"x", "y"}, clients, Names{"p", "q", "s"})).second);
+  EXPECT_TRUE(contents.insert(content(Names{"x", "y"}, clients, Names{"p", "q", "r"}, "day")).second);
+  EXPECT_TRUE(contents.insert(content(Names{"x", "y"}, clients, Names{"p", "q", "r"}, "hour", "2019-03-01")).second);
 }

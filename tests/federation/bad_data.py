@@ -65,8 +65,8 @@ class BadData(Run):
 
     def on_two_disks(self, *arguments):
         """Two ranks whose current folders differ, as local disks of two nodes do: a path through /proc is each rank's own."""
-        one = lambda folder: ["-n", "1", "--wdir", self.folder / folder, FEDPP, "train", "run.toml", *arguments]
-        return self.start([MPIEXEC, *one("first"), ":", *one("second")])
+        first, second = (["-n", "1", "--wdir", self.folder / name, FEDPP, "train", "run.toml", *arguments] for name in ("first", "second"))
+        return self.start([MPIEXEC, *first, ":", *second])
 
     def test_nodes_with_other_files_of_the_same_names(self):
         rows = data_set(24).splitlines(keepends=True)
@@ -74,11 +74,11 @@ class BadData(Run):
         for folder in ("first", "second"):
             self.write(f"{folder}/run.toml", settings(data__train=["/proc/self/cwd/train.csv"]))
             self.write(f"{folder}/train.csv", "".join(rows))
-        for other, words in (("".join(rows[:-20]), "is not what rank 0 reads"), ("".join(changed), "is not what rank 0 reads")):
-            self.write("second/train.csv", other)
+        for other in (rows[:-20], changed):
+            self.write("second/train.csv", "".join(other))
             said = self.on_two_disks("--out", self.folder / "out")
             self.assertEqual(said.returncode, 2, said.stdout + said.stderr)
-            self.assertIn(words, said.stderr)
+            self.assertIn("is not what rank 0 reads", said.stderr)
             self.assertFalse((self.folder / "out").exists())
 
     def test_nodes_without_a_common_folder_for_results(self):
