@@ -82,10 +82,15 @@ std::string after_the_rounds(const config::Config& config, const Times& times) {
   return fmt::format("{}", fmt::join(passes, ", "));
 }
 
-/// Mean seconds of the local updates of a round, of the slowest rank, on 1, 2, 4, ... ranks that are as fast as these and
-/// not more than a round's participants, over the first rounds; without what ranks say to each other. `seconds`: [C] of
-/// each client's update.
-std::vector<std::pair<int, double>> on_other_ranks(const Session& session, const std::vector<double>& seconds) {
+/// What a client's local update takes: seconds and operations, of one round.
+struct Update {
+  double seconds, operations;
+};
+
+/// Mean operations of the local updates of a round, of the rank that has most, on 1, 2, 4, ... ranks, not more than a
+/// round's participants, over the first rounds. They are counted, not measured: a rank that was interrupted while its
+/// clients were measured changes nothing here.
+std::vector<std::pair<int, double>> on_other_ranks(const Session& session, const std::vector<double>& operations) {
   constexpr std::int64_t kMostRounds = 200;
   const auto& f = session.config().federation;
   const auto rounds = std::min(f.rounds, kMostRounds);
@@ -97,11 +102,11 @@ std::vector<std::pair<int, double>> on_other_ranks(const Session& session, const
   for (int ranks = 1; ranks <= static_cast<int>(participants.front().size()); ranks *= 2) {
     // Where only an owner may open a client's file, clients are placed before it is known what they cost.
     const mpi::Placement placement(
-        session.plan().one_file_a_client() ? std::vector<double>(seconds.size(), 1.0) : seconds, ranks);
+        session.plan().one_file_a_client() ? std::vector<double>(operations.size(), 1.0) : operations, ranks);
     double sum = 0;
     for (const auto& those : participants) {
       std::vector<double> load(static_cast<std::size_t>(ranks), 0.0);
-      for (const auto c : those) load[static_cast<std::size_t>(placement.rank_of(c))] += seconds[c];
+      for (const auto c : those) load[static_cast<std::size_t>(placement.rank_of(c))] += operations[c];
       sum += *std::max_element(load.begin(), load.end());
     }
     result.emplace_back(ranks, sum / static_cast<double>(rounds));
@@ -109,11 +114,21 @@ std::vector<std::pair<int, double>> on_other_ranks(const Session& session, const
   return result;
 }
 
-void print_other_ranks(const std::vector<std::pair<int, double>>& others) {
+/// Seconds of the slowest rank, where every rank is as fast as these are on the mean; without what ranks say to each
+/// other.
+void print_other_ranks(const Session& session, const std::vector<Update>& updates) {
+  double seconds = 0, operations = 0;
+  std::vector<double> of_clients;
+  for (const auto& update : updates) {
+    seconds += update.seconds;
+    operations += update.operations;
+    of_clients.push_back(update.operations);
+  }
+  const auto others = on_other_ranks(session, of_clients);
   if (others.size() < 2) return;
   fmt::print("\n{:>5} {:>15} {:>12}\n", "ranks", "update s/round", "times faster");
-  for (const auto& [ranks, seconds] : others)
-    fmt::print("{:>5} {:>15.3g} {:>12.1f}\n", ranks, seconds, others.front().second / seconds);
+  for (const auto& [ranks, slowest] : others)
+    fmt::print("{:>5} {:>15.3g} {:>12.1f}\n", ranks, slowest * seconds / operations, others.front().second / slowest);
 }
 
 }  // namespace
@@ -142,10 +157,12 @@ int run_estimate(const config::Config& config, mpi::Communicator& world) {
   Rates rates;
   if (fits) mpi::together(world, [&] { rates = measured_rates(session, windows, asked_gaps); });
   const Times times = times_of(session, rates);
-  std::vector<double> own_seconds;
-  for (const auto& client : session.owned())
-    own_seconds.push_back(rates.update * model::epoch_cost(client.model, config.training.samples).flops);
-  const auto seconds = session.share(own_seconds, "estimate");
+  std::vector<Update> own_updates;
+  for (const auto& client : session.owned()) {
+    const double operations = model::epoch_cost(client.model, config.training.samples).flops;
+    own_updates.push_back({rates.update * operations, operations});
+  }
+  const auto updates = session.share(own_updates, "estimate");
 
   // 3. One line a rank, then the sums.
   const auto rounds = config.federation.rounds;
@@ -178,7 +195,7 @@ int run_estimate(const config::Config& config, mpi::Communicator& world) {
       "\nEstimated: {:.3g} s for {} rounds (local updates {:.3g} s, validation {:.3g} s); then {}; loading took {:.3g} s.\n",
       times.update + times.validate, rounds, times.update, times.validate, after_the_rounds(config, times), load);
   if (const auto idle = idle_ranks(session); !idle.empty()) fmt::print("{}\n", idle);
-  print_other_ranks(on_other_ranks(session, seconds));
+  print_other_ranks(session, updates);
   return 0;
 }
 
