@@ -2,14 +2,12 @@
 """gather.py OUT - the runs of a sweep (OUT/grid.txt, OUT/001, OUT/002, ...) as one table, OUT/table.csv, and on the terminal.
 
 A column for every key that the grid sets, then the state, rounds, best round, validation and test scores (nats per event), how far above the best
-simple model, and seconds. Runs that have not finished have their state and no scores, and so has a run whose result.json is of "other settings" than
-its line's. Needs Python alone.
+simple model, and seconds. Runs that have not finished have their state and no scores. Needs Python alone.
 """
 
 import csv
 import json
 import math
-import os
 import pathlib
 import sys
 
@@ -31,38 +29,10 @@ def records(folder):
     return [line for line in lines if isinstance(line, dict)]
 
 
-def same(value, setting):
-    """Whether a key's value in result.json is what the text after --set KEY= means."""
-    if isinstance(value, list):
-        items = [item.strip() for item in setting.strip("[]").split(",") if item.strip()]
-        return len(items) == len(value) and all(map(same, value, items))
-    if isinstance(value, bool):
-        return setting == str(value).lower()
-    if isinstance(value, (int, float)):
-        try:
-            return float(setting.replace("_", "")) == value
-        except ValueError:
-            return False
-    wanted = setting.strip("\"'")
-    return value == wanted or os.path.isabs(str(value)) and value == os.path.abspath(wanted)
-
-
-def of_other_settings(config, settings):
-    def differs(name, setting):
-        section, _, key = name.partition(".")
-        known = config.get(section, {})
-        return key in known and not same(known[key], setting)
-    return any(differs(name, setting) for name, setting in settings.items())
-
-
 def row_of(folder, line):
-    settings = dict(setting.partition("=")[::2] for setting in line.split())
-    row = dict(settings)
+    row = dict(setting.partition("=")[::2] for setting in line.split())
     said = records(folder)
     result = read_json(folder / "result.json")
-    if result is not None and of_other_settings(result.get("config", {}), settings):
-        row["state"] = "other settings"
-        return row
     if result is None:
         row["state"] = "not started" if not said else {"stopped": "stopped"}.get(said[-1].get("event"), "not finished")
         row["rounds"] = max((r.get("round", 0) for r in said), default=0)

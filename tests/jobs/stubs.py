@@ -384,13 +384,16 @@ class Sweep(Stubs):
         self.assertEqual((said.returncode, said.stdout), (2, ""))
         self.assertIn("FEDPP_HOME is not fedpp's folder", said.stderr)
 
-    def test_a_result_of_other_settings_is_marked(self):
+    def test_the_table_holds_settings_and_scores_as_they_are(self):
+        """A result holds settled values: what the grid calls "auto" it calls by its name."""
+        (self.folder / "grid").write_text("aggregation.divergence=auto federation.seed=1\naggregation.divergence=kl\n")
         self.sweep()
-        self.result("001", training={"learning_rate": 0.01}, federation={"seed": 1})
-        self.result("002", federation={"seed": 2})
-        self.assertEqual(self.states(), ["finished", "finished"])
-        self.result("001", training={"learning_rate": 0.03}, federation={"seed": 1})
-        self.assertEqual(self.states(), ["other settings", "finished"])
+        self.result("001", aggregation={"divergence": "kl"}, federation={"seed": 1})
+        self.assertEqual(self.states(), ["finished", "not started"])
+        with open(self.folder / "out/table.csv") as file:
+            first, second = csv.DictReader(file)
+        self.assertEqual((first["aggregation.divergence"], first["federation.seed"], first["test"]), ("auto", "1", "-1"))
+        self.assertEqual((second["aggregation.divergence"], second["federation.seed"], second["test"]), ("kl", "", ""))
 
     def test_a_grid_is_utf_8_in_any_locale(self):
         line = "data.train=größe.csv"
@@ -402,18 +405,6 @@ class Sweep(Stubs):
         said = self.start("python3", JOBS / "gather.py", "out", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
         self.assertEqual((said.returncode, said.stderr), (0, ""))
         self.assertIn("\n001,größe.csv,finished,", (self.folder / "out/table.csv").read_bytes().decode().replace("\r", ""))
-
-    def test_settings_of_every_type_are_compared(self):
-        line = "model.periods=1,24.0 data.train=train.csv data.drop=true model.encoder=lstm"
-        (self.folder / "grid").write_text(line + "\n")
-        self.sweep()
-        data, model = {"train": [f"{self.folder.resolve()}/train.csv"], "drop": True}, {"periods": [1.0, 24.0], "encoder": "lstm"}
-        self.result("001", data=data, model=model)
-        self.assertEqual(self.states(), ["finished"])
-        for changed in [{"data": {**data, "train": ["/else/train.csv"]}}, {"data": {**data, "drop": False}}, {"model": {**model, "periods": [1.0]}},
-                        {"model": {**model, "encoder": "rbf"}}]:
-            self.result("001", **{"data": data, "model": model, **changed})
-            self.assertEqual(self.states(), ["other settings"], changed)
 
 
 if __name__ == "__main__":
