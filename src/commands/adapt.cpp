@@ -1,5 +1,3 @@
-#include "commands/adapt.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "commands/archived_config.hpp"
+#include "commands/command.hpp"
 #include "commands/parallel.hpp"
 #include "config/data_files.hpp"
 #include "config/effects.hpp"

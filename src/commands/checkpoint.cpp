@@ -1,5 +1,3 @@
-#include "commands/checkpoint.hpp"
-
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -9,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "commands/command.hpp"
 #include "config/error.hpp"
 #include "federation/checkpoint_summary.hpp"
 #include "io/checkpoint_file.hpp"

@@ -1,5 +1,4 @@
-// What every command is made of: add_<command>() adds its options to the command line and, where the user chose it,
-// leaves what to do in `chosen`.
+// The commands, each in the source of its name, and what they are made of.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,6 +15,21 @@
 #include "io/number.hpp"
 
 namespace fedpp::commands {
+
+/// Each adds its command and options to the command line and, where the user chose it, leaves what to do in `chosen`.
+void add_train(CLI::App& app, Action& chosen);
+void add_evaluate(CLI::App& app, Action& chosen);
+void add_predict(CLI::App& app, Action& chosen);
+void add_adapt(CLI::App& app, Action& chosen);
+void add_status(CLI::App& app, Action& chosen);
+void add_report(CLI::App& app, Action& chosen);
+void add_compare(CLI::App& app, Action& chosen);
+void add_checkpoint(CLI::App& app, Action& chosen);
+void add_import(CLI::App& app, Action& chosen);
+void add_info(CLI::App& app, Action& chosen);
+void add_simulate(CLI::App& app, Action& chosen);
+void add_probe(CLI::App& app, Action& chosen);
+void add_show_config(CLI::App& app, Action& chosen);
 
 /// --set section.key=value, as often as wanted; each takes one argument, so that a file may follow.
 void add_set_option(CLI::App& command, std::vector<std::string>& overrides);

@@ -7,20 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "commands/adapt.hpp"
-#include "commands/checkpoint.hpp"
-#include "commands/compare.hpp"
-#include "commands/evaluate.hpp"
+#include "commands/command.hpp"
 #include "commands/help_format.hpp"
-#include "commands/import.hpp"
-#include "commands/info.hpp"
-#include "commands/predict.hpp"
-#include "commands/probe.hpp"
-#include "commands/report.hpp"
-#include "commands/show_config.hpp"
-#include "commands/simulate.hpp"
-#include "commands/status.hpp"
-#include "commands/train.hpp"
 #include "commands/version.hpp"
 #include "config/suggestion.hpp"
 

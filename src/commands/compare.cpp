@@ -1,11 +1,10 @@
-#include "commands/compare.hpp"
-
 #include <fmt/format.h>
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "commands/command.hpp"
 #include "config/error.hpp"
 #include "federation/comparison.hpp"
 

@@ -1,10 +1,9 @@
-#include "commands/evaluate.hpp"
-
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "commands/archived_config.hpp"
+#include "commands/command.hpp"
 #include "commands/parallel.hpp"
 #include "federation/run.hpp"
 

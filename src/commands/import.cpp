@@ -1,5 +1,3 @@
-#include "commands/import.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "commands/command.hpp"
 #include "commands/import_notes.hpp"
 #include "commands/import_table.hpp"
 #include "config/counted.hpp"

@@ -1,5 +1,3 @@
-#include "commands/info.hpp"
-
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -8,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "commands/command.hpp"
 #include "commands/windows_text.hpp"
 #include "config/counted.hpp"
 #include "config/data_files.hpp"

@@ -1,5 +1,3 @@
-#include "commands/predict.hpp"
-
 #include <fmt/format.h>
 
 #include <cmath>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "commands/archived_config.hpp"
+#include "commands/command.hpp"
 #include "commands/parallel.hpp"
 #include "config/date.hpp"
 #include "federation/run.hpp"

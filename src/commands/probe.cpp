@@ -1,8 +1,7 @@
-#include "commands/probe.hpp"
-
 #include <memory>
 #include <string>
 
+#include "commands/command.hpp"
 #include "commands/parallel.hpp"
 #include "federation/run.hpp"
 

@@ -1,6 +1,4 @@
 // The page is made by the Python module fedpp.report (python/): this finds a Python and the module, and becomes it.
-#include "commands/report.hpp"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "commands/built_with.hpp"
+#include "commands/command.hpp"
 #include "config/error.hpp"
 
 namespace fedpp::commands {

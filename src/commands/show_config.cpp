@@ -1,11 +1,10 @@
-#include "commands/show_config.hpp"
-
 #include <fmt/format.h>
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "commands/command.hpp"
 #include "config/dump.hpp"
 #include "config/effects.hpp"
 #include "config/error.hpp"

@@ -1,4 +1,4 @@
-#include "commands/simulate.hpp"
+#include "data/simulate.hpp"
 
 #include <fmt/format.h>
 
@@ -10,15 +10,15 @@
 #include <type_traits>
 #include <vector>
 
+#include "commands/command.hpp"
 #include "commands/simulation_files.hpp"
 #include "config/error.hpp"
-#include "data/simulate.hpp"
 
 namespace fedpp::commands {
 namespace {
 
 struct SimulateOptions {
-  SimulationFiles files;
+  std::string out;  ///< a file
   std::uint64_t seed = 1;
   data::CoxSettings cox;
   data::HawkesSettings hawkes;
@@ -61,7 +61,7 @@ void demand_drawable(double events_a_sequence, int sequences, const std::string&
 }
 
 int simulate_paper_cox(const SimulateOptions& options) {
-  return write_simulation(options.files, data::simulate_paper_cox(options.seed));
+  return write_simulation(options.out, data::simulate_paper_cox(options.seed));
 }
 
 int simulate_cox(const SimulateOptions& options) {
@@ -72,8 +72,18 @@ int simulate_cox(const SimulateOptions& options) {
   demand_positive("lengthscale", cox.lengthscale);
   demand(cox.inducing >= 1 && cox.inducing <= kMostInducing, "inducing", cox.inducing,
          fmt::format("must be from 1 to {}: their covariance is factorised as one matrix", kMostInducing));
+  const int least = static_cast<int>(std::ceil(std::min(cox.window / cox.lengthscale, 1e9))) + 1;
+  demand(
+      cox.inducing >= least, "inducing", cox.inducing,
+      least <= kMostInducing
+          ? fmt::format("must be at least {}: the function would go back to its mean between points that are further "
+                        "apart than --lengthscale",
+                        least)
+          : fmt::format("points further apart than --lengthscale do not draw the function, and {} are the limit: take "
+                        "a --lengthscale of at least {:.4g}",
+                        kMostInducing, cox.window / (kMostInducing - 1)));
   demand_drawable(cox.upper, cox.sequences, "--upper");
-  return write_simulation(options.files, std::vector{data::simulate_cox(cox, options.seed)});
+  return write_simulation(options.out, std::vector{data::simulate_cox(cox, options.seed)});
 }
 
 int simulate_poisson(const SimulateOptions& options) {
@@ -85,8 +95,8 @@ int simulate_poisson(const SimulateOptions& options) {
   const auto intensity = [&](double t) {
     return options.rate * (1 + options.amplitude * std::sin(2 * std::numbers::pi * t / options.period));
   };
-  return write_simulation(options.files, data::simulate_poisson(intensity, options.rate * (1 + options.amplitude),
-                                                                {0, options.window}, options.sequences, options.seed));
+  return write_simulation(options.out, data::simulate_poisson(intensity, options.rate * (1 + options.amplitude),
+                                                              {0, options.window}, options.sequences, options.seed));
 }
 
 int simulate_hawkes(const SimulateOptions& options) {
@@ -96,7 +106,7 @@ int simulate_hawkes(const SimulateOptions& options) {
   demand_positive("beta", hawkes.beta);
   demand_positive("window", hawkes.window);
   demand_drawable(hawkes.mu * hawkes.window / (1 - hawkes.alpha), hawkes.sequences, "--mu, --alpha, --window");
-  return write_simulation(options.files, data::simulate_hawkes(hawkes, options.seed));
+  return write_simulation(options.out, data::simulate_hawkes(hawkes, options.seed));
 }
 
 int simulate_neural_hawkes(const SimulateOptions& options) {
@@ -108,7 +118,7 @@ int simulate_neural_hawkes(const SimulateOptions& options) {
   demand(neural.shortest >= 1, "shortest", neural.shortest, "must be at least 1");
   demand(neural.longest >= neural.shortest, "longest", neural.longest, "must not be below --shortest");
   demand_drawable(neural.longest, neural.sequences, "--longest");
-  return write_simulation(options.files, data::simulate_neural_hawkes(neural, options.seed));
+  return write_simulation(options.out, data::simulate_neural_hawkes(neural, options.seed));
 }
 
 /// Whether a model's intensity is a function of time alone, which is written beside the events.
@@ -118,14 +128,14 @@ enum class Truth { kNone, kWritten };
 CLI::App* add_model(CLI::App& simulate, Action& chosen, const Options& options, const char* name, const char* help,
                     int (*run)(const SimulateOptions&), Truth truth) {
   CLI::App* model = simulate.add_subcommand(name, help);
-  model->add_option("--out", options->files.out, "File to write: .csv or .h5")
+  model->add_option("--out", options->out, "File to write: .csv or .h5")
       ->type_name("OUT")
       ->required()
       ->check(not_empty);
   model->add_option("--seed", options->seed, "Seed")->transform(as_seed)->capture_default_str();
   model->callback([options, run, truth, &chosen] {
     chosen = [options, run, truth] {
-      check_simulation_files(options->files, truth == Truth::kWritten);
+      check_simulation_files(options->out, truth == Truth::kWritten);
       return run(*options);
     };
   });

@@ -60,29 +60,29 @@ void write_truth(const std::string& file, const std::vector<data::CoxDraw>& draw
 
 }  // namespace
 
-void check_simulation_files(const SimulationFiles& files, bool truth) {
-  if (!is_csv(files.out) && !io::has_suffix(files.out, ".h5"))
-    throw UserError(fmt::format("--out {}: the name must end in .csv or .h5", files.out));
-  federation::refuse_what_training_keeps(files.out);
-  io::check_writable(files.out);
-  if (is_csv(files.out)) io::check_writable(windows_file(files.out));
-  if (truth) io::check_writable(truth_file(files.out));
+void check_simulation_files(const std::string& out, bool truth) {
+  if (!is_csv(out) && !io::has_suffix(out, ".h5"))
+    throw UserError(fmt::format("--out {}: the name must end in .csv or .h5", out));
+  federation::refuse_what_training_keeps(out);
+  io::check_writable(out);
+  if (is_csv(out)) io::check_writable(windows_file(out));
+  if (truth) io::check_writable(truth_file(out));
 }
 
-int write_simulation(const SimulationFiles& files, const std::vector<data::SimulatedSequence>& sequences) {
-  if (is_csv(files.out)) {
-    write_csv(files.out, sequences);
+int write_simulation(const std::string& out, const std::vector<data::SimulatedSequence>& sequences) {
+  if (is_csv(out)) {
+    write_csv(out, sequences);
   } else {
-    write_hdf5(files.out, sequences);
+    write_hdf5(out, sequences);
   }
   std::int64_t events = 0;
   for (const data::SimulatedSequence& sequence : sequences) events += static_cast<std::int64_t>(sequence.times.size());
-  fmt::print("{}: {}, {}\n", files.out, config::counted(static_cast<std::int64_t>(sequences.size()), "sequence"),
+  fmt::print("{}: {}, {}\n", out, config::counted(static_cast<std::int64_t>(sequences.size()), "sequence"),
              config::counted(events, "event"));
   return kSuccess;
 }
 
-int write_simulation(const SimulationFiles& files, const std::vector<data::CoxDraw>& draws) {
+int write_simulation(const std::string& out, const std::vector<data::CoxDraw>& draws) {
   std::vector<data::SimulatedSequence> all;
   for (const data::CoxDraw& draw : draws) {
     for (const data::SimulatedSequence& sequence : draw.sequences) {
@@ -90,8 +90,8 @@ int write_simulation(const SimulationFiles& files, const std::vector<data::CoxDr
       all.back().id = static_cast<std::int64_t>(all.size()) - 1;
     }
   }
-  const int code = write_simulation(files, all);
-  write_truth(truth_file(files.out), draws);
+  const int code = write_simulation(out, all);
+  write_truth(truth_file(out), draws);
   return code;
 }
 

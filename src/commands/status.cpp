@@ -1,11 +1,10 @@
-#include "commands/status.hpp"
-
 #include <fmt/format.h>
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "commands/command.hpp"
 #include "commands/run_status.hpp"
 
 namespace fedpp::commands {

@@ -1,11 +1,10 @@
-#include "commands/train.hpp"
-
 #include <fmt/format.h>
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "commands/command.hpp"
 #include "commands/parallel.hpp"
 #include "config/data_files.hpp"
 #include "config/notes.hpp"

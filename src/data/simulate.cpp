@@ -1,6 +1,7 @@
 // Processes whose intensity is written down: Poisson and Hawkes.
 #include "data/simulate.hpp"
 
+#include <cassert>
 #include <cmath>
 
 #include "data/random.hpp"
@@ -10,8 +11,7 @@ namespace fedpp::data {
 
 std::vector<SimulatedSequence> simulate_poisson(const std::function<double(double)>& intensity, double bound,
                                                 Interval window, int sequences, std::uint64_t seed) {
-  check_setting(bound > 0, "bound", bound, "must be positive");
-  check_setting(window.end > window.start, "window end", window.end, "must lie after its start");
+  assert(bound > 0 && window.end > window.start);
   Random random(seed, Purpose::kSimulateEvents, 0);
   std::vector<SimulatedSequence> drawn(sequences);
   for (int s = 0; s < sequences; ++s) {
@@ -24,11 +24,8 @@ std::vector<SimulatedSequence> simulate_poisson(const std::function<double(doubl
 }
 
 std::vector<SimulatedSequence> simulate_hawkes(const HawkesSettings& settings, std::uint64_t seed) {
-  check_setting(settings.mu > 0, "mu", settings.mu, "the background rate must be positive");
-  check_setting(settings.alpha >= 0 && settings.alpha < 1, "alpha", settings.alpha,
-                "choose it in [0, 1), else the process explodes");
-  check_setting(settings.beta > 0, "beta", settings.beta, "the decay must be positive");
-  check_setting(settings.window > 0, "window", settings.window, "must be positive");
+  assert(settings.mu > 0 && settings.beta > 0 && settings.window > 0);
+  assert(settings.alpha >= 0 && settings.alpha < 1);  // else it explodes
   Random random(seed, Purpose::kSimulateEvents, 0);
   std::vector<SimulatedSequence> drawn(settings.sequences);
   for (int s = 0; s < settings.sequences; ++s) {

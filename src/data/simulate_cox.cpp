@@ -53,12 +53,8 @@ class Function {
 }  // namespace
 
 CoxDraw simulate_cox(const CoxSettings& settings, std::uint64_t seed, int type) {
-  check_setting(settings.upper > 0, "upper", settings.upper, "the intensity's bound must be positive");
-  check_setting(settings.window > 0, "window", settings.window, "must be positive");
-  check_setting(settings.variance > 0, "variance", settings.variance, "must be positive");
-  check_setting(settings.lengthscale > 0, "lengthscale", settings.lengthscale, "must be positive");
-  check_setting(settings.inducing >= 1, "inducing", settings.inducing, "at least one point");
-  check_setting(settings.grid >= 2, "grid", settings.grid, "at least two points");
+  assert(settings.upper > 0 && settings.window > 0 && settings.variance > 0 && settings.lengthscale > 0);
+  assert(settings.inducing >= 1 && settings.grid >= 2);
   Random function_random(seed, Purpose::kSimulateFunction, type);
   const Function f(settings, function_random);
   const double m = settings.upper / settings.window;

@@ -1,5 +1,6 @@
 // Neural Hawkes processes whose weights are drawn.
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "data/random.hpp"
@@ -112,10 +113,8 @@ class NeuralHawkes {
 }  // namespace
 
 std::vector<SimulatedSequence> simulate_neural_hawkes(const NeuralHawkesSettings& settings, std::uint64_t seed) {
-  check_setting(settings.types >= 1, "types", settings.types, "at least one");
-  check_setting(settings.hidden >= 1, "hidden", settings.hidden, "at least one unit");
-  check_setting(settings.shortest >= 1, "shortest", settings.shortest, "at least one event");
-  check_setting(settings.longest >= settings.shortest, "longest", settings.longest, "must not be below 'shortest'");
+  assert(settings.types >= 1 && settings.hidden >= 1 && settings.shortest >= 1 &&
+         settings.longest >= settings.shortest);
   Random weights(seed, Purpose::kSimulateFunction, 0);
   const NeuralHawkes process(settings.types, settings.hidden, weights);
   Random random(seed, Purpose::kSimulateEvents, 0);

@@ -14,11 +14,6 @@ namespace fedpp::data {
 
 inline double sigmoid(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
 
-/// \throws UserError about a setting that is not `good`
-inline void check_setting(bool good, const char* what, double value, const char* remedy) {
-  if (!good) throw UserError(fmt::format("simulation: {} = {}: {}", what, value, remedy));
-}
-
 /// Thinning of a Poisson process of rate `bound`.
 template <class Intensity>
 std::vector<double> thin(const Intensity& intensity, double bound, Interval window, Random& random) {

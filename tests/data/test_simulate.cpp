@@ -83,12 +83,6 @@ TEST(SimulateHawkes, CompensatorIncrementsAreExponential) {
   EXPECT_NEAR(below / n, 0.5, 4 * 0.5 / std::sqrt(n));
 }
 
-TEST(SimulateHawkes, ExplosiveSettingsAreRefused) {
-  HawkesSettings settings;
-  settings.alpha = 1.2;
-  EXPECT_USER_ERROR(simulate_hawkes(settings, 1), "alpha", "1.2", "explodes");
-}
-
 TEST(SimulateCox, CountsFollowTheTruth) {
   CoxSettings settings;
   settings.sequences = 500;
