@@ -10,6 +10,14 @@
 
 namespace fedpp::bayesian_optimisation {
 
+namespace {
+
+constexpr std::size_t kInitial = 5;      // points
+constexpr std::size_t kCandidates = 81;  // points of [low, high] at which the acquisitions are compared
+constexpr double kConfidence = 2;        // the bound is mean + kConfidence sd
+
+}  // namespace
+
 double expected_improvement(double mean, double sd, double best) {
   const double gain = mean - best;
   if (!(sd > 0)) return std::max(gain, 0.0);
@@ -18,16 +26,14 @@ double expected_improvement(double mean, double sd, double best) {
   return gain * 0.5 * std::erfc(-z / std::numbers::sqrt2) + sd * density;
 }
 
-Optimiser::Optimiser(const OptimiserOptions& options) : options_(options) {
-  assert(options.low < options.high && options.initial >= 2 && options.candidates >= 2);
-}
+Optimiser::Optimiser(double low, double high) : low_(low), high_(high) { assert(low < high); }
 
 double Optimiser::propose(double uniform) {
   assert(points_.size() == values_.size() && "the last point's value has not been told");
-  const double width = options_.high - options_.low;
-  if (points_.size() < options_.initial) {
-    const auto k = static_cast<double>(points_.size()), last = static_cast<double>(options_.initial - 1);
-    points_.push_back(k < last ? options_.high - width * k / last : options_.low);
+  const double width = high_ - low_;
+  if (points_.size() < kInitial) {
+    const auto k = static_cast<double>(points_.size()), last = static_cast<double>(kInitial - 1);
+    points_.push_back(k < last ? high_ - width * k / last : low_);
     return points_.back();
   }
   // 1. Values in standard deviations, for the rewards.
@@ -44,21 +50,21 @@ double Optimiser::propose(double uniform) {
   // 3. Each acquisition's best candidate that has not been evaluated.
   double best[2] = {-std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
   nominees_.assign(2, points_[best_]);
-  for (std::size_t c = 0; c < options_.candidates; ++c) {
-    const double x = options_.low + width * static_cast<double>(c) / static_cast<double>(options_.candidates - 1);
+  for (std::size_t c = 0; c < kCandidates; ++c) {
+    const double x = low_ + width * static_cast<double>(c) / static_cast<double>(kCandidates - 1);
     const bool known =
         std::any_of(points_.begin(), points_.end(), [&](double other) { return std::fabs(x - other) < 1e-9 * width; });
     if (known) continue;
     const auto f = process.at(x);
-    const double worth[2] = {expected_improvement(f.mean, f.sd, y[best_]), f.mean + options_.confidence * f.sd};
+    const double worth[2] = {expected_improvement(f.mean, f.sd, y[best_]), f.mean + kConfidence * f.sd};
     for (int k = 0; k < 2; ++k)
       if (worth[k] > best[k]) {
         best[k] = worth[k];
         nominees_[k] = x;
       }
   }
-  // 4. One of the two, by the softmax of the gains.
-  const double odds = std::exp(options_.hedge_rate * (gains_[1] - gains_[0]));
+  // 4. One of the two, by the softmax of the gains (rewards are in standard deviations of the values).
+  const double odds = std::exp(gains_[1] - gains_[0]);
   points_.push_back(uniform < 1 / (1 + odds) ? nominees_[0] : nominees_[1]);
   return points_.back();
 }

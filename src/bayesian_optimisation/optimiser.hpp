@@ -8,20 +8,13 @@
 
 namespace fedpp::bayesian_optimisation {
 
-struct OptimiserOptions {
-  double low = 0, high = 1;
-  std::size_t initial = 5;      ///< points evenly from high to low, ends included; at least 2
-  std::size_t candidates = 81;  ///< points of [low, high] at which the acquisitions are compared
-  double confidence = 2;        ///< the bound is mean + confidence sd
-  double hedge_rate = 1;        ///< of GP-Hedge, rewards in standard deviations of the values
-};
-
 /// (mean - best) Phi(z) + sd phi(z), z = (mean - best) / sd; max(mean - best, 0) where sd = 0.
 double expected_improvement(double mean, double sd, double best);
 
 class Optimiser {
  public:
-  explicit Optimiser(const OptimiserOptions& options);
+  /// Over [low, high], low < high. The first 5 points lie evenly from high to low, ends included.
+  Optimiser(double low, double high);
 
   /// The next point. `uniform` in (0, 1): chooses between the two acquisitions' points; not used for initial ones.
   double propose(double uniform);
@@ -30,11 +23,9 @@ class Optimiser {
 
   /// Of all points evaluated the best one; of equal ones the first evaluated (initially: the greatest).
   double best() const { return points_[best_]; }
-  double best_value() const { return values_[best_]; }
-  std::size_t evaluations() const { return values_.size(); }
 
  private:
-  OptimiserOptions options_;
+  double low_, high_;
   std::vector<double> points_, values_;
   std::size_t best_ = 0;
   bool finite_ = false;           // whether a value was

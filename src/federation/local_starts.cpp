@@ -25,8 +25,8 @@ double uniform(std::uint64_t seed, std::int64_t client, std::int64_t round, int 
 std::vector<double> optimise(const Session& session, const std::vector<model::ClientPoints>& points,
                              const model::Priors& priors, std::int64_t round) {
   const model::FrozenPrediction prediction(points, prediction_options(session.config(), kSamples, 0));
-  std::vector<bayesian_optimisation::Optimiser> optimisers(
-      points.size(), bayesian_optimisation::Optimiser({.low = kLeastLambda, .high = 1.0}));
+  std::vector<bayesian_optimisation::Optimiser> optimisers(points.size(),
+                                                           bayesian_optimisation::Optimiser(kLeastLambda, 1.0));
   for (int step = 0; step < kEvaluations; ++step) {
     std::vector<model::WeightPosterior> mixed;
     for (std::size_t k = 0; k < points.size(); ++k) {

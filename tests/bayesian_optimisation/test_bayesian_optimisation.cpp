@@ -107,7 +107,7 @@ TEST(ExpectedImprovement, IsItsIntegral) {
 Optimiser maximise(const std::function<double(double)>& f, unsigned seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> uniform(0, 1);
-  Optimiser optimiser({.low = 0.6, .high = 1.0});
+  Optimiser optimiser(0.6, 1.0);
   for (int step = 0; step < 20; ++step) optimiser.observe(f(optimiser.propose(uniform(random))));
   return optimiser;
 }
@@ -135,7 +135,7 @@ TEST(Optimiser, FindsTheMaximaOfKnownFunctions) {
 TEST(Optimiser, ChoosesBetweenTheBestPointsOfItsAcquisitionsByWhatTheseHaveGained) {
   // GP-Hedge as it is defined, with the process and the expected improvement of the tests above.
   const auto f = [](double x) { return 3 * std::sin(7 * x) + x; };
-  Optimiser optimiser({.low = 0, .high = 1});
+  Optimiser optimiser(0, 1);
   std::vector<double> x, y, nominees;
   double gains[2] = {0, 0}, difference = 0, apart = 0;
   for (int step = 0; step < 10; ++step) {
@@ -179,8 +179,6 @@ TEST(Optimiser, TheBestOfAllEvaluatedPointsWins) {
   // A spike that no process expects, at an initial point.
   const auto spike = maximise([](double x) { return x == 1.0 ? 5.0 : x; }, 1);
   EXPECT_EQ(spike.best(), 1.0);
-  EXPECT_EQ(spike.best_value(), 5.0);
-  EXPECT_EQ(spike.evaluations(), 20u);
   // All alike: the first, which is the upper end.
   EXPECT_EQ(maximise([](double) { return 3.0; }, 1).best(), 1.0);
 }
@@ -192,7 +190,7 @@ TEST(Optimiser, ValuesThatAreNotFiniteAreTheWorst) {
 }
 
 TEST(Optimiser, AValueThatIsNotFiniteIsAsTheWorstSoFar) {
-  Optimiser told({.low = 0, .high = 1}), untold({.low = 0, .high = 1});
+  Optimiser told(0, 1), untold(0, 1);
   const std::vector<double> values{0.3, 1, -0.2, 0.5, 0.9};
   for (int step = 0; step < 9; ++step) {
     const double x = told.propose(0.3);
@@ -207,7 +205,7 @@ TEST(Optimiser, IsAFunctionOfWhatItIsTold) {
   const auto f = [](double x) { return std::cos(9 * x); };
   std::vector<double> first, second;
   for (auto* points : {&first, &second}) {
-    Optimiser optimiser({.low = 0, .high = 2});
+    Optimiser optimiser(0, 2);
     for (int step = 0; step < 12; ++step) {
       points->push_back(optimiser.propose(0.3));
       optimiser.observe(f(points->back()));
