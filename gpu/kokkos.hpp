@@ -31,8 +31,6 @@ using Memory = Exec::memory_space;
 
 template <class T>
 using Array = Kokkos::View<T*, Memory>;  ///< device array, one-dimensional: ragged extents carry offsets
-template <class T>
-using HostArray = Kokkos::View<T*, Kokkos::HostSpace>;
 
 using Policy = Kokkos::TeamPolicy<Exec>;
 using Member = Policy::member_type;

@@ -47,17 +47,10 @@ struct Array {
   std::vector<T> values;  ///< row-major
 };
 
-enum class ElementKind { kFloat, kInteger, kString, kOther };
-
-struct ArrayInfo {
-  ElementKind kind = ElementKind::kOther;
-  Shape shape;
-};
-
 /// A group of named arrays. Paths are relative to it ("a/b"); missing groups on the way are created by writes.
-/// T is double, int64_t, uint64_t, uint8_t or std::string throughout.
-/// Reads of double want a floating-point dataset of at most 64 bits; reads of integers want an integer dataset all of
-/// whose values fit into T by type (no signed into unsigned, no wider into narrower). Everything throws io::Error.
+/// T is double, int64_t or std::string throughout.
+/// Reads of double want a floating-point dataset of at most 64 bits; reads of int64_t want an integer dataset all
+/// of whose values fit by type (not unsigned ones of 64 bits). Everything throws io::Error.
 class Group {
  public:
   /// Opens a group that exists.
@@ -69,13 +62,11 @@ class Group {
   bool is_group(const std::string& path) const;
   /// Names of groups and datasets directly below, in alphabetical order.
   std::vector<std::string> children() const;
-  ArrayInfo info(const std::string& path) const;
+  Shape shape(const std::string& path) const;
 
   /// Writes a new dataset of the given shape; the product of the extents is the number of values.
   void write(const std::string& path, std::span<const double> values, const Shape& shape);
   void write(const std::string& path, std::span<const std::int64_t> values, const Shape& shape);
-  void write(const std::string& path, std::span<const std::uint64_t> values, const Shape& shape);
-  void write(const std::string& path, std::span<const std::uint8_t> values, const Shape& shape);
   void write(const std::string& path, std::span<const std::string> values, const Shape& shape);
   /// One-dimensional.
   template <class T>
@@ -107,7 +98,6 @@ class Group {
   /// Attributes of this group; writing replaces. Reading double also takes integers (h5py writes 100, not 100.0).
   void set_attribute(const std::string& name, double value);
   void set_attribute(const std::string& name, std::int64_t value);
-  void set_attribute(const std::string& name, std::uint64_t value);
   void set_attribute(const std::string& name, const std::string& value);
   void set_attribute(const std::string& name, const char* value) { set_attribute(name, std::string(value)); }
   bool has_attribute(const std::string& name) const;
@@ -157,7 +147,7 @@ class File : public Group {
 };
 
 /// A one-dimensional dataset that grows: appended in buffered chunks, deflated, each chunk with a Fletcher-32 checksum.
-/// T: double, int64_t, uint64_t, uint8_t.
+/// T: double, int64_t.
 template <class T>
 class AppendableDataset {
  public:

@@ -65,29 +65,17 @@ void write_array(hid_t parent, const std::string& path, std::span<const T> value
 
 }  // namespace
 
-ArrayInfo Group::info(const std::string& path) const {
+Shape Group::shape(const std::string& path) const {
   const std::string at = where(path);
   Handle dataset = open_dataset(id(), path, at);
-  Handle type = own_type(H5Dget_type(dataset.id()), at);
   Handle space = own_space(H5Dget_space(dataset.id()), at);
-  const H5T_class_t c = H5Tget_class(type.id());
-  const ElementKind kind = c == H5T_FLOAT     ? ElementKind::kFloat
-                           : c == H5T_INTEGER ? ElementKind::kInteger
-                           : c == H5T_STRING  ? ElementKind::kString
-                                              : ElementKind::kOther;
-  return {kind, shape_of(space.id(), at)};
+  return shape_of(space.id(), at);
 }
 
 void Group::write(const std::string& path, std::span<const double> values, const Shape& shape) {
   write_array(id(), path, values, shape, where(path));
 }
 void Group::write(const std::string& path, std::span<const std::int64_t> values, const Shape& shape) {
-  write_array(id(), path, values, shape, where(path));
-}
-void Group::write(const std::string& path, std::span<const std::uint64_t> values, const Shape& shape) {
-  write_array(id(), path, values, shape, where(path));
-}
-void Group::write(const std::string& path, std::span<const std::uint8_t> values, const Shape& shape) {
   write_array(id(), path, values, shape, where(path));
 }
 
@@ -214,8 +202,6 @@ void AppendableDataset<T>::close() {
   template class AppendableDataset<T>;
 FEDPP_NUMERIC(double)
 FEDPP_NUMERIC(std::int64_t)
-FEDPP_NUMERIC(std::uint64_t)
-FEDPP_NUMERIC(std::uint8_t)
 #undef FEDPP_NUMERIC
 template Array<std::string> Group::read<std::string>(const std::string&, std::optional<int>) const;
 

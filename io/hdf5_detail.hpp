@@ -60,18 +60,6 @@ struct Native<std::int64_t> {
   static hid_t file() { return H5T_STD_I64LE; }
   static constexpr const char* name = "integers that fit into 64 bits with sign";
 };
-template <>
-struct Native<std::uint64_t> {
-  static hid_t memory() { return H5T_NATIVE_UINT64; }
-  static hid_t file() { return H5T_STD_U64LE; }
-  static constexpr const char* name = "unsigned integers";
-};
-template <>
-struct Native<std::uint8_t> {
-  static hid_t memory() { return H5T_NATIVE_UINT8; }
-  static hid_t file() { return H5T_STD_U8LE; }
-  static constexpr const char* name = "unsigned 8-bit integers";
-};
 
 /// "signed 32-bit integer", "string", ...: for messages.
 std::string type_text(hid_t type);
@@ -86,8 +74,7 @@ bool converts(hid_t type) {
   } else {
     if (c != H5T_INTEGER) return false;
     const bool is_signed = H5Tget_sign(type) != H5T_SGN_NONE;
-    if constexpr (std::is_signed_v<T>) return is_signed ? size <= sizeof(T) : size < sizeof(T);
-    return !is_signed && size <= sizeof(T);
+    return is_signed ? size <= sizeof(T) : size < sizeof(T);
   }
 }
 

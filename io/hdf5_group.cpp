@@ -74,9 +74,6 @@ void Group::set_attribute(const std::string& name, double value) {
 void Group::set_attribute(const std::string& name, std::int64_t value) {
   write_attribute(id(), name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value, where("@" + name));
 }
-void Group::set_attribute(const std::string& name, std::uint64_t value) {
-  write_attribute(id(), name, H5T_STD_U64LE, H5T_NATIVE_UINT64, &value, where("@" + name));
-}
 void Group::set_attribute(const std::string& name, const std::string& value) {
   const std::string at = where("@" + name);
   if (value.find('\0') != std::string::npos)
@@ -122,7 +119,6 @@ T Group::attribute(const std::string& name) const {
 
 template double Group::attribute<double>(const std::string&) const;
 template std::int64_t Group::attribute<std::int64_t>(const std::string&) const;
-template std::uint64_t Group::attribute<std::uint64_t>(const std::string&) const;
 template std::string Group::attribute<std::string>(const std::string&) const;
 
 }  // namespace fedpp::io

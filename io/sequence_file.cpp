@@ -158,7 +158,7 @@ void require_sequences(const File& file) {
 }
 
 std::uint64_t extent(const File& file, const char* name) {
-  const Shape shape = file.info(name).shape;
+  const Shape shape = file.shape(name);
   if (shape.size() != 1)
     throw Error(fmt::format("{}: '{}' must have rank 1; the file is damaged, import it again", file.file(), name));
   return shape[0];

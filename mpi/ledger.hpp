@@ -22,13 +22,11 @@ class Ledger {
   void count(std::string_view kind, std::uint64_t bytes);
 
   const Entries& entries() const { return entries_; }
-  std::uint64_t bytes() const { return bytes_; }  ///< all kinds, since the start
 
   /// Bytes since the last call of this function (or the start): called once a round.
   std::uint64_t end_round();
 
   /// A table with one line a kind and a total.
-  std::string table() const { return table(entries_); }
   static std::string table(const Entries& entries);
 
  private:

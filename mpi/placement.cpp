@@ -22,7 +22,6 @@ Placement::Placement(std::span<const double> costs, int ranks) {
   }
   rank_of_.resize(costs.size());
   owned_.resize(ranks);
-  loads_.assign(ranks, 0.0);
 
   std::vector<std::int64_t> order(costs.size());
   std::iota(order.begin(), order.end(), 0);
@@ -35,8 +34,7 @@ Placement::Placement(std::span<const double> costs, int ranks) {
     auto [load, rank] = least.top();
     least.pop();
     rank_of_[client] = rank;
-    loads_[rank] = load + costs[client];
-    least.emplace(loads_[rank], rank);
+    least.emplace(load + costs[client], rank);
   }
   for (std::int64_t c = 0; c < clients(); ++c) owned_[rank_of_[c]].push_back(c);
 }

@@ -19,13 +19,10 @@ class Placement {
   int rank_of(std::int64_t client) const { return rank_of_.at(client); }
   /// The clients of a rank, ascending.
   const std::vector<std::int64_t>& owned_by(int rank) const { return owned_.at(rank); }
-  /// The sum of the costs of a rank's clients.
-  double load(int rank) const { return loads_.at(rank); }
 
  private:
   std::vector<int> rank_of_;
   std::vector<std::vector<std::int64_t>> owned_;
-  std::vector<double> loads_;
 };
 
 }  // namespace fedpp::mpi

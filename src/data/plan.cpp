@@ -5,9 +5,33 @@
 #include "data/dataset.hpp"
 #include "data/deal.hpp"
 #include "data/seen_types.hpp"
-#include "data/sources.hpp"
 
 namespace fedpp::data {
+
+namespace {
+
+/// The files that the options name, in the order in which they are read, each with its table of windows.
+std::vector<Source> list_sources(const config::Data& options) {
+  std::vector<Source> sources;
+  std::size_t named = 0;
+  auto add = [&](const std::string& path, Split role, bool used) {
+    Source source{path, "", role};
+    if (!options.windows.empty()) source.windows = options.windows[named];
+    ++named;
+    if (used) sources.push_back(source);
+  };
+  if (options.client_files.empty())
+    for (const std::string& path : options.train) add(path, kTrain, true);
+  else
+    add(options.client_files, kTrain, true);
+  for (const std::string& path : options.validation)
+    add(path, kValidation, options.protocol != config::Protocol::kPopulation);
+  for (const std::string& path : options.test) add(path, kTest, true);
+  assert(options.windows.empty() || options.windows.size() == named);
+  return sources;
+}
+
+}  // namespace
 
 Plan make_plan(const config::Data& options, double window, std::uint64_t seed) {
   assert(options.clock != config::Clock::kAuto);  // config::settle() has said which

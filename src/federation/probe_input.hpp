@@ -58,8 +58,8 @@ class ProbeInput {
  private:
   io::Array<double> read(const std::string& name, std::size_t rank) const {
     if (!group_.exists(name)) reject(name, "is missing");
-    if (const auto info = group_.info(name); info.shape.size() != rank)
-      reject(name, fmt::format("has {} dimensions instead of {}", info.shape.size(), rank));
+    if (const auto dimensions = group_.shape(name).size(); dimensions != rank)
+      reject(name, fmt::format("has {} dimensions instead of {}", dimensions, rank));
     auto array = group_.read<double>(name);
     for (const double value : array.values)
       if (!std::isfinite(value)) reject(name, fmt::format("holds {}: all values must be finite", value));

@@ -202,7 +202,7 @@ TEST(EmulatedDeviceDeathTest, kernels_must_not_touch_host_memory) {
           Kokkos::fence();
         },
         "the kernel reads a host's touched host memory");
-  const HostArray<double> array("array", 1);
+  const Kokkos::View<double*, Kokkos::HostSpace> array("array", 1);
   EXPECT_DEATH(
       {
         launch("reads a view", 1, 0, [=](const Member&) { x(0) = array(0); });

@@ -21,15 +21,11 @@ TEST(Hdf5, RoundTripOfArraysAndScalars) {
   const std::vector<double> doubles{1.5, -0.0, std::numeric_limits<double>::infinity(), 1e-310, 0.1, 3};
   const std::vector<std::int64_t> integers{std::numeric_limits<std::int64_t>::min(),
                                            std::numeric_limits<std::int64_t>::max()};
-  const std::vector<std::uint64_t> unsigneds{std::numeric_limits<std::uint64_t>::max(), 0};
-  const std::vector<std::uint8_t> octets{0, 255, 7};
   const std::vector<std::string> texts{"", "zwei", "trois \xC3\xA9t\xC3\xA9"};
   {
     File file = File::create(path);
     file.write("matrix", std::span<const double>(doubles), {2, 3});
     file.write("group/inner/integers", integers);
-    file.write("unsigneds", unsigneds);
-    file.write("octets", octets);
     file.write("texts", texts);
     file.write("empty", std::vector<double>{});
     file.write("hollow", std::span<const double>(), {3, 0});
@@ -46,8 +42,6 @@ TEST(Hdf5, RoundTripOfArraysAndScalars) {
   EXPECT_TRUE(std::signbit(matrix.values[1]));
   EXPECT_EQ(file.read_vector<std::int64_t>("group/inner/integers"), integers);
   EXPECT_EQ(file.group("group").read_vector<std::int64_t>("inner/integers"), integers);
-  EXPECT_EQ(file.read_vector<std::uint64_t>("unsigneds"), unsigneds);
-  EXPECT_EQ(file.read_vector<std::uint8_t>("octets"), octets);
   EXPECT_EQ(file.read_vector<std::string>("texts"), texts);
   EXPECT_TRUE(file.read_vector<double>("empty").empty());
   EXPECT_EQ(file.read<double>("hollow").shape, (Shape{3, 0}));
@@ -55,10 +49,9 @@ TEST(Hdf5, RoundTripOfArraysAndScalars) {
   EXPECT_EQ(file.read_scalar<double>("number"), 2.25);
   EXPECT_EQ(file.read_scalar<std::int64_t>("count"), -3);
   EXPECT_EQ(file.read_scalar<std::string>("text"), "one");
-  EXPECT_EQ(file.info("matrix").kind, ElementKind::kFloat);
-  EXPECT_EQ(file.info("octets").kind, ElementKind::kInteger);
-  EXPECT_EQ(file.info("texts").kind, ElementKind::kString);
-  EXPECT_EQ(file.info("number").shape, Shape{});
+  EXPECT_EQ(file.shape("matrix"), (Shape{2, 3}));
+  EXPECT_EQ(file.shape("texts"), Shape{3});
+  EXPECT_EQ(file.shape("number"), Shape{});
 }
 
 TEST(Hdf5, GroupsAndExistence) {
@@ -85,7 +78,6 @@ TEST(Hdf5, Attributes) {
     File file = File::create(path);
     file.set_attribute("real", 0.1);
     file.set_attribute("integer", std::int64_t{-5});
-    file.set_attribute("unsigned", std::uint64_t{1} << 63);
     file.set_attribute("text", "old");
     file.set_attribute("text", std::string("new \xC2\xB5"));
     file.close();
@@ -94,7 +86,6 @@ TEST(Hdf5, Attributes) {
   EXPECT_EQ(file.attribute<double>("real"), 0.1);
   EXPECT_EQ(file.attribute<std::int64_t>("integer"), -5);
   EXPECT_EQ(file.attribute<double>("integer"), -5.0);
-  EXPECT_EQ(file.attribute<std::uint64_t>("unsigned"), std::uint64_t{1} << 63);
   EXPECT_EQ(file.attribute<std::string>("text"), "new \xC2\xB5");
   EXPECT_TRUE(file.has_attribute("real"));
   EXPECT_FALSE(file.has_attribute("none"));
@@ -125,6 +116,7 @@ TEST(Hdf5, ForeignTypes) {
     write("float32be", H5T_IEEE_F32BE, H5T_NATIVE_DOUBLE, halves);
     write("int16", H5T_STD_I16BE, H5T_NATIVE_INT64, small);
     write("uint32", H5T_STD_U32LE, H5T_NATIVE_INT64, &small[1]);
+    write("uint64", H5T_STD_U64LE, H5T_NATIVE_INT64, &small[1]);
     const hid_t padded = H5Tcopy(H5T_C_S1);
     H5Tset_size(padded, 4);
     H5Tset_strpad(padded, H5T_STR_NULLPAD);
@@ -143,10 +135,8 @@ TEST(Hdf5, ForeignTypes) {
   EXPECT_EQ(file.read_vector<std::int64_t>("uint32").at(0), 2);
   EXPECT_EQ(file.read_vector<std::string>("nullpad"), (std::vector<std::string>{"ab", "abcd"}));
   EXPECT_EQ(file.read_vector<std::string>("spacepad"), (std::vector<std::string>{"ab", "a cd"}));
-  expect_error(error_of([&] { file.read_vector<std::uint64_t>("int16"); }),
-               path + ": /int16: holds signed 16-bit integer; expected unsigned", "");
-  expect_error(error_of([&] { file.read_vector<std::uint8_t>("uint32"); }),
-               path + ": /uint32: holds unsigned 32-bit integer", "8-bit");
+  expect_error(error_of([&] { file.read_vector<std::int64_t>("uint64"); }),
+               path + ": /uint64: holds unsigned 64-bit integer; expected integers that fit", "");
   expect_error(error_of([&] { file.read_vector<double>("null"); }), path + ": /null: is an empty", "");
 }
 
@@ -157,7 +147,6 @@ TEST(Hdf5, ReadsRefuseWrongClassAndRank) {
   Group group = file.create_group("g");
   group.write("m", std::span<const double>(std::vector<double>(6)), {2, 3});
   file.write("i", std::vector<std::int64_t>{1});
-  file.write("u", std::vector<std::uint64_t>{1});
   file.write("s", std::vector<std::string>{"x"});
   EXPECT_EQ(error_of([&] { group.read<double>("m", 1); }), path + ": /g/m: is shape (2, 3); expected rank 1");
   EXPECT_EQ(error_of([&] { file.read_scalar<std::int64_t>("i"); }), path + ": /i: is shape (1); expected rank 0");
@@ -165,8 +154,6 @@ TEST(Hdf5, ReadsRefuseWrongClassAndRank) {
                path + ": /i: holds signed 64-bit integer; expected floating-point", "");
   expect_error(error_of([&] { group.read<std::int64_t>("m"); }),
                path + ": /g/m: holds 64-bit floating point; expected integers", "");
-  expect_error(error_of([&] { file.read<std::int64_t>("u"); }),
-               path + ": /u: holds unsigned 64-bit integer; expected integers that fit", "");
   expect_error(error_of([&] { file.read<double>("s"); }), path + ": /s: holds string", "");
   expect_error(error_of([&] { file.read<std::string>("i"); }),
                path + ": /i: holds signed 64-bit integer; expected strings", "");
@@ -294,7 +281,7 @@ TEST(Hdf5, WhatLeadsToAnotherFileOrPlaceIsRefused) {
   };
   const auto values = [&](const std::string& name) { file.read_vector<double>(name); };
   const auto slice = [&](const std::string& name) { file.read_slice<double>(name, 0, 1); };
-  const auto info = [&](const std::string& name) { file.info(name); };
+  const auto info = [&](const std::string& name) { file.shape(name); };
   const auto group = [&](const std::string& name) { file.group(name); };
   const auto exists = [&](const std::string& name) { file.exists(name); };
   for (const char* name : {"external", "external_group/values", "own/external_group/values", "soft", "dangling"}) {
