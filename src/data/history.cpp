@@ -121,6 +121,11 @@ HistoryPosition position(const std::vector<Stream>& streams, int stream, double 
 void append_interval(double last, double a, double b, double floor, int most, const Quadrature& (*rule_of)(int),
                      std::vector<double>& nodes, std::vector<double>& weights) {
   const double low = std::log(a - last + floor), high = std::log(b - last + floor);
+  if (!(high > low)) {  // a gap at the level of rounding: as one point
+    nodes.push_back(b);
+    weights.push_back(b - a);
+    return;
+  }
   const int n = std::clamp(2 + static_cast<int>(high - low), 1, most);
   const Quadrature& rule = rule_of(n);
   const double half = 0.5 * (high - low), centre = 0.5 * (low + high);

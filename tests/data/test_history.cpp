@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <numeric>
 
 #include "data/random.hpp"
 #include "data/realisation.hpp"
@@ -144,6 +145,15 @@ TEST(History, IntervalQuadratureFollowsIntensitiesOfTheLogarithmOfTheGap) {
     sum += weights[k] / (nodes[k] + floor);
   }
   EXPECT_NEAR(sum, std::log((5 + floor) / (2 + floor)), 1e-3);
+}
+
+TEST(History, AGapAtTheLevelOfRoundingHasItsLengthAsWeight) {
+  for (const auto& [last, next] : {std::pair{0.3, 0.1 + 0.2}, {0.0, 1e-18}, {1.0, 1.0 + 1e-15}}) {
+    std::vector<double> nodes, weights;
+    append_interval(last, last, next, 10.0, 12, cached_gauss_legendre, nodes, weights);
+    EXPECT_EQ(std::accumulate(weights.begin(), weights.end(), 0.0), next - last);
+    for (const double node : nodes) EXPECT_TRUE(node >= last && node <= next) << node;
+  }
 }
 
 /// A sequence observed from 0 on, with events after every unit of time: 12 gaps to train on, 4 and 4 held out.
