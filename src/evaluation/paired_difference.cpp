@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <iterator>
@@ -13,8 +14,7 @@ double PairedDifference::bound() const {
   constexpr double kTwoSided[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
                                   2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
                                   2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045};
-  if (clients < 2) return kTwoSided[0];
-  const int freedom = clients - 1;
+  const int freedom = std::max(1, static_cast<int>(effective * (1 + 1e-12)) - 1);
   return freedom <= static_cast<int>(std::size(kTwoSided)) ? kTwoSided[freedom - 1] : 1.96 + 2.5 / freedom;
 }
 
@@ -29,33 +29,42 @@ PairedDifference paired_difference(const std::vector<ClientScore>& ours, const s
   assert(ours.size() == other.size());
   const Score sum = total(ours);
   PairedDifference paired{sum.headline_per_event() - total(other).headline_per_event(),
-                          std::numeric_limits<double>::quiet_NaN(), 0, 0, shared};
-  double squares = 0;
+                          std::numeric_limits<double>::quiet_NaN(),
+                          0,
+                          0,
+                          shared,
+                          0};
+  double squares = 0, of_events = 0;
   for (std::size_t c = 0; c < ours.size(); ++c) {
     assert(ours[c].client == other[c].client);
     const Score &a = ours[c].score, &b = other[c].score;
     if (a.events == 0 && a.headline == 0) continue;  // nothing to score, or left out
-    const double residual = a.headline - b.headline - paired.difference * a.events;
-    squares += residual * residual;
+    const double left = sum.events - a.events;       // D_-c = D - change
+    const double change = (a.headline - b.headline - paired.difference * a.events) / left;
+    squares += change * change;
+    of_events += a.events * a.events;
     ++paired.clients;
     paired.above += a.headline > b.headline ? 1 : 0;
   }
-  if (paired.clients > 1 && !shared)
-    paired.standard_error = std::sqrt(squares * paired.clients / (paired.clients - 1.0)) / sum.events;
+  if (of_events > 0) paired.effective = sum.events * sum.events / of_events;
+  if (const double error = std::sqrt(squares * (paired.clients - 1.0) / paired.clients);
+      !shared && std::isfinite(error))
+    if (paired.clients > 1) paired.standard_error = error;
   return paired;
 }
 
 std::string sentence(const PairedDifference& paired, const std::string& ours, const std::string& other) {
-  if (paired.clients < 2 || (paired.shared && std::isfinite(paired.difference)))
+  if (!std::isfinite(paired.difference)) return fmt::format("{} and {}: no finite difference of scores.", ours, other);
+  const std::string outcome = paired.outcome();
+  if (outcome == "none")
     return fmt::format("{} scores {:.4f} {} {}; {} no standard error.", ours, std::abs(paired.difference),
                        paired.difference < 0 ? "less than" : "more than", other,
-                       paired.clients < 2 ? "one client alone gives" : "clients that may hold the same events give");
-  const std::string outcome = paired.outcome();
-  if (outcome == "none") return fmt::format("{} and {}: no finite difference of scores.", ours, other);
-  const bool tie = outcome == "tie";
-  return fmt::format("{} {} {}: {:+.4f}, {} chance over {} clients: {:.3g} paired standard errors are {:.4f}.", ours,
+                       paired.shared ? "clients that may hold the same events give" : "one client alone gives");
+  const bool tie = outcome == "tie", unequal = paired.effective < 0.95 * paired.clients;
+  return fmt::format("{} {} {}: {:+.4f}, {} chance over {} clients{}: {:.3g} paired standard errors are {:.4f}.", ours,
                      tie ? "ties with" : "is " + outcome, other, paired.difference, tie ? "within" : "beyond",
-                     paired.clients, paired.bound(), paired.bound() * paired.standard_error);
+                     paired.clients, unequal ? fmt::format(" (as {:.1f} of equal size)", paired.effective) : "",
+                     paired.bound(), paired.bound() * paired.standard_error);
 }
 
 }  // namespace fedpp::evaluation

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -21,8 +22,11 @@ struct Score {
   double events = 0;    ///< sum_i n_i
 
   Score& operator+=(const Score& other);
-  double headline_per_event() const { return headline / events; }  ///< NaN without events and integral
-  double plug_in_per_event() const { return plug_in / events; }
+  double headline_per_event() const { return per_event(headline); }  ///< NaN without events
+  double plug_in_per_event() const { return per_event(plug_in); }
+
+ private:
+  double per_event(double sum) const { return events > 0 ? sum / events : std::numeric_limits<double>::quiet_NaN(); }
 };
 
 /// A client's sums.

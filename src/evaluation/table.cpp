@@ -33,6 +33,7 @@ nlohmann::json to_json(const Verdict& verdict) {
           {"difference", number(paired.difference)},
           {"standard_error", number(paired.standard_error)},
           {"clients", paired.clients},
+          {"effective_clients", paired.effective},
           {"text", verdict.text}};
 }
 
@@ -57,10 +58,12 @@ std::optional<std::size_t> winner(const ScoreTable& table) { return best_from(ta
 Verdict verdict(const ScoreTable& table) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   const ModelScores& ours = table.models.at(0);
-  Verdict v{"", {kUnknown, kUnknown, 0, 0, table.shared}, ""};
+  Verdict v{"", {kUnknown, kUnknown, 0, 0, table.shared, 0}, ""};
   const auto rival = best_from(table, 1);
   if (!std::isfinite(total(ours.clients).headline_per_event())) {
-    v.text = fmt::format("{} has no finite score: nothing can be said of it.", ours.name);
+    v.text = total(ours.clients).events > 0
+                 ? fmt::format("{} has no finite score: nothing can be said of it.", ours.name)
+                 : "No test event is scored, so that no score per event compares the models.";
     return v;
   }
   if (!rival) {
@@ -109,12 +112,13 @@ nlohmann::json to_json(const ScoreTable& table) {
   nlohmann::json models = nlohmann::json::array();
   for (const ModelScores& model : table.models) {
     nlohmann::json clients = nlohmann::json::array();
-    for (const ClientScore& client : model.clients) {
-      clients.push_back({{"client", client.client},
-                         {"headline", number(client.score.headline_per_event())},
-                         {"plug_in", number(client.score.plug_in_per_event())},
-                         {"events", client.score.events},
-                         {"log_likelihood", number(client.score.headline)}});
+    for (const auto& [client, score] : model.clients) {
+      const bool scored = score.events > 0 || score.headline != 0;  // 0 nats would beat every client that is
+      clients.push_back({{"client", client},
+                         {"headline", number(score.headline_per_event())},
+                         {"plug_in", number(score.plug_in_per_event())},
+                         {"events", score.events},
+                         {"log_likelihood", scored ? number(score.headline) : nlohmann::json(nullptr)}});
     }
     const Score sum = total(model.clients);
     models.push_back({{"name", model.name},

@@ -37,7 +37,10 @@ std::vector<evaluation::ClientScore> clients_of(const ordered_json& model) {
     const auto number_of = client.at("client").get<std::int64_t>();
     if (number_of != static_cast<std::int64_t>(clients.size()))
       throw UserError(fmt::format("client {} stands where client {} should", number_of, clients.size()));
-    clients.push_back({number_of, {number(client.at("log_likelihood")), 0, client.at("events").get<double>()}});
+    const auto events = client.at("events").get<double>();
+    const auto& nats = client.at("log_likelihood");
+    const bool nothing = events == 0 && nats.is_null();  // was scored
+    clients.push_back({number_of, {nothing ? 0 : number(nats), 0, events}});
   }
   return clients;
 }

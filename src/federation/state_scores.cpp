@@ -54,7 +54,8 @@ void tell_what_is_not_scored(Scores& scores, const Session& session, const TestR
   if (!result.unscored.empty()) {
     scores.json["unscored_clients"] = result.unscored;
     scores.table += fmt::format(
-        "\nNot scored, as no prediction from their weights is a number: client{} {}. Nothing above counts them.",
+        "\nNot scored, as no prediction from their weights is a number: client{} {}. Nothing above counts them. A smaller "
+        "training.learning_rate or model.prior_sd keeps weights from growing so large.",
         result.unscored.size() == 1 ? "" : "s", fmt::join(result.unscored, ", "));
   }
   if (result.unscored.empty() && !(total_of(session, result).events > 0))

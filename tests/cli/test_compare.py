@@ -36,7 +36,7 @@ class Compare(Case):
         return next(line for line in text.splitlines() if line.startswith(f"  {name}  ")).split()
 
     def test_differences_from_the_first_run_in_the_units_of_clients(self):
-        first, second, third = [5, -3, 8, -0.5], [7, 0, 9, -0.25], [5.5, -9, 8, -0.5]
+        first, second, third = [5, -3, 8, -0.5], [6, 0, 10, -0.49], [5.5, -9, 8, -0.5]
         self.result("a", first)
         self.result("b", second)
         self.result("c", third, seconds=None)
@@ -47,13 +47,14 @@ class Compare(Case):
         for name, sums in [("b", second), ("c", third)]:
             differences = [x - y for x, y in zip(sums, first)]
             d = sum(differences) / sum(self.EVENTS)
-            residuals = [x - d * n for x, n in zip(differences, self.EVENTS)]
-            error = math.sqrt(4 / 3 * sum(r * r for r in residuals)) / sum(self.EVENTS)
+            without = [(sum(differences) - x) / (sum(self.EVENTS) - n) for x, n in zip(differences, self.EVENTS)]
+            error = math.sqrt(3 / 4 * sum((w - d) ** 2 for w in without))  # the jackknife's
             row = self.row(text, name)
             self.assertEqual(row[1:7], [f"{sum(sums) / 60:.4f}", f"{d:+.4f}", f"{error:.4f}", str(sum(x > 0 for x in differences)),
                                         "of", "4"], text)
-            bound = 3.182 * error  # Student's quantile of three degrees of freedom
-            self.assertIn(f"{d:+.4f}, {'beyond' if abs(d) > bound else 'within'} chance over 4 clients: 3.18 paired standard errors are {bound:.4f}", text)
+            bound = 12.706 * error  # Student's quantile of one degree of freedom, as 60^2 / (10^2 + 30^2 + 20^2) are 2.6 clients
+            self.assertIn(f"{d:+.4f}, {'beyond' if abs(d) > bound else 'within'} chance over 4 clients (as 2.6 of equal size): 12.7 paired standard "
+                          f"errors are {bound:.4f}", text)
         self.assertIn("  b is above a: ", text)
         self.assertIn("  c ties with a: ", text)
 

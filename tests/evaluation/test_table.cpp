@@ -2,7 +2,9 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 #include <utility>
+#include <vector>
 
 #include "evaluation/table.hpp"
 
@@ -72,10 +74,41 @@ TEST(Verdict, ClientsThatHoldTheSameSequencesGiveNoStandardError) {
 }
 
 TEST(Verdict, WeighsClientsAsTheHeadlineDoes) {
-  // D = 6 / 40; residuals 1 - 1.5, 5 - 4.5.
+  // D = 6 / 40; without one client 5 / 30, without the other 1 / 10.
   const auto v = verdict(table_of({1, 5}, {10, 30}));
   EXPECT_DOUBLE_EQ(v.paired.difference, 0.15);
-  EXPECT_DOUBLE_EQ(v.paired.standard_error, std::sqrt(2.0 * 0.5) / 40);
+  EXPECT_NEAR(v.paired.standard_error, std::sqrt(0.5 * (std::pow(5.0 / 30 - 0.15, 2) + std::pow(0.1 - 0.15, 2))),
+              1e-15);
+  EXPECT_DOUBLE_EQ(v.paired.effective, 1600.0 / 1000);
+}
+
+TEST(Verdict, AClientWithMostOfTheEventsIsOneDraw) {
+  // As a training gave them: all that speaks is the first client.
+  const auto one = verdict(table_of({-1.689, .006, -.016, 0, -.018, -.08}, {307, 1, 5, 2, 5, 4}));
+  EXPECT_NEAR(one.paired.effective, 1.112, 0.001);
+  EXPECT_EQ(one.paired.outcome(), "tie") << one.text;
+  EXPECT_NE(one.text.find("over 6 clients (as 1.1 of equal size): 12.7 paired"), std::string::npos) << one.text;
+  // None has events but one: an observed window without any is a score, too.
+  const auto all = verdict(table_of({1, 0.1, 0.2}, {10, 0, 0}));
+  EXPECT_EQ(all.paired.outcome(), "none");
+  EXPECT_NE(all.text.find("one client alone gives no standard error"), std::string::npos) << all.text;
+}
+
+/// Where the models do not differ, of 100 verdicts about five say so, however the events are spread.
+TEST(Verdict, SpeaksOfChanceAsOftenAsItSays) {
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  for (const std::vector<double>& events :
+       {std::vector<double>(6, 100.0), {300, 60, 30, 30, 10, 10}, {100, 50, 50, 20, 20, 10, 10, 5}})
+    for (const bool of_client : {false, true}) {
+      int beyond = 0;
+      for (int trial = 0; trial < 2000; ++trial) {
+        std::vector<double> differences;
+        for (const double n : events) differences.push_back(normal(random) * (of_client ? n : std::sqrt(n)));
+        beyond += verdict(table_of(differences, events)).paired.outcome() != "tie" ? 1 : 0;
+      }
+      EXPECT_LE(beyond, 130) << events.size() << " clients, the first of " << events[0];  // 100 and three of its sds
+    }
 }
 
 TEST(Verdict, CountsNoClientWithoutAnythingToScore) {
@@ -86,7 +119,7 @@ TEST(Verdict, CountsNoClientWithoutAnythingToScore) {
 }
 
 TEST(PairedDifference, IsBeyondChanceByStudentsQuantiles) {
-  const auto bound = [](int clients) { return PairedDifference{0, 0, clients, 0, false}.bound(); };
+  const auto bound = [](int clients) { return PairedDifference{0, 0, clients, 0, false, 1.0 * clients}.bound(); };
   // 97.5 % of Student's distributions with 1, 10, 29, 30, 60 and 120 degrees of freedom.
   for (const auto& [clients, quantile] :
        {std::pair{2, 12.706}, {11, 2.228}, {30, 2.045}, {31, 2.042}, {61, 2.000}, {121, 1.980}})
@@ -147,7 +180,8 @@ TEST(Table, ClientsLeftOutCountForNoModel) {
   EXPECT_DOUBLE_EQ(j["events"], 30);
   for (std::size_t m = 0; m < t.models.size(); ++m) {
     EXPECT_DOUBLE_EQ(j["models"][m]["headline"], t.models[m].clients[1].score.headline / 30);
-    EXPECT_TRUE(j["models"][m]["per_client"][0]["headline"].is_null());
+    for (const char* score : {"headline", "plug_in", "log_likelihood"})
+      EXPECT_TRUE(j["models"][m]["per_client"][0][score].is_null()) << score;
   }
 }
 
