@@ -35,13 +35,16 @@ double RoundValidation::score(const std::vector<std::int64_t>& participants, std
       events.push_back(score.events);
     }
   });
-  const double score =
-      session_.exact_total(headline, "validation scores") / session_.exact_total(events, "validation scores");
+  const double nats = session_.exact_total(headline, "validation scores");
+  const double of_events = session_.exact_total(events, "validation scores"), score = nats / of_events;
   if (const auto all = world.allreduce(failed, mpi::Op::sum, "validation scores"); all > 0)
     progress_.line(fmt::format(
         "round {}: {} client{} without a validation score: no score from {} weights is a number that sums hold",
         round + 1, all, all == 1 ? "" : "s", all == 1 ? "its" : "their"));
-  if (state_.stopping.enter(round, score, world.allreduce(missing, mpi::Op::sum, "validation scores"))) {
+  missing = world.allreduce(missing, mpi::Op::sum, "validation scores");
+  if (of_events == 0 && nats == 0 && missing == 0) return score;  // no window: no round is better than another
+  // Where all windows are without an event, their integrals tell the rounds apart.
+  if (state_.stopping.enter(round, of_events > 0 ? score : nats, missing)) {
     state_.best_theta = state_.theta;
     for (const auto& client : session_.owned()) state_.best_clients[client.data.id] = client.model.state;
   }

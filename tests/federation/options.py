@@ -1,5 +1,6 @@
 """Runs under options that change who holds what, who takes part and who is left out."""
 import csv
+import random
 import unittest
 
 import h5py
@@ -108,6 +109,19 @@ class Settings(SameBits):
         told = self.train(2, "out", code=2).stderr
         self.assertIn("choose more aggregation.fraction_bits", told)
         self.assertNotIn("MPI_ABORT", told)
+
+    def test_validation_windows_without_events_rank_rounds_by_their_integral(self):
+        """Patience once ended such a training after its first rounds, whatever they gave."""
+        self.deck(data__windows=["windows.csv"], data__split_at="time", data__partition="homogeneous", data__clients=3, federation__participants=0,
+                  federation__rounds=3, federation__patience=2, federation__validate_every=1)
+        rng = random.Random(4)
+        events = sorted(round(rng.uniform(0, 60), 3) for _ in range(30)) + sorted(round(rng.uniform(80, 100), 3) for _ in range(10))
+        self.write("train.csv", "sequence,time,type\n" + "".join(f"{s},{t},0\n" for s in range(6) for t in events))
+        self.write("windows.csv", "sequence,start,end\n" + "".join(f"{s},0,100\n" for s in range(6)))
+        self.train(2, "out")
+        result = self.result("out")
+        self.assertEqual([r["validation"] for r in result["rounds"]], [None] * len(result["rounds"]))
+        self.assertGreater(result["best_round"], 0)
 
     def test_the_schedule_makes_the_steps_of_later_rounds_smaller(self):
         self.deck(federation__participants=0, federation__rounds=2, federation__validate_every=0, **PER_SEQUENCE)
