@@ -87,12 +87,13 @@ std::vector<double> hawkes_gaps(const data::ClientData& client, const std::vecto
 TypicalGap typical_gap(const data::ClientData& client) {
   std::vector<double> gaps;
   for (const GapStep& step : gap_steps(client, data::kTrain)) gaps.push_back(step.gap);
-  if (gaps.empty()) return {std::nan(""), std::nan("")};
+  if (gaps.empty()) return {std::nan(""), std::nan(""), 0};
   double sum = 0;
   for (const double gap : gaps) sum += gap;
   std::sort(gaps.begin(), gaps.end());
   const std::size_t n = gaps.size();
-  return {sum / static_cast<double>(n), 0.5 * (gaps[(n - 1) / 2] + gaps[n / 2])};
+  const auto count = static_cast<double>(n);
+  return {sum / count, 0.5 * (gaps[(n - 1) / 2] + gaps[n / 2]), count};
 }
 
 std::string to_text(const GapTable& table) {

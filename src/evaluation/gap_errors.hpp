@@ -39,9 +39,9 @@ struct GapErrors {
 /// expectation, on `grid` (file unit).
 std::vector<double> hawkes_gaps(const data::ClientData& client, const std::vector<GapStep>& steps, const GapGrid& grid);
 
-/// Mean and median of the training steps' gaps; NaN without any.
+/// Mean and median of the training steps' gaps, and how many; NaN without any.
 struct TypicalGap {
-  double mean, median;
+  double mean, median, count;
 };
 TypicalGap typical_gap(const data::ClientData& client);
 

@@ -104,7 +104,8 @@ Rates measured_rates(Session& session, ValidationWindows& windows, const evaluat
   if (evaluation.trivial_models)
     rates.trivial_models = one_by_one([&](const auto& client) { trivial_scores(session, client); });
   if (gaps != nullptr)
-    rates.next_events = one_by_one([&](const auto& client) { next_event_error_sums(session, client, theta, *gaps); });
+    rates.next_events =
+        one_by_one([&](const auto& client) { next_event_error_sums(session, client, theta, *gaps, 1.0); });
   if (evaluation.curve_clients > 0)
     rates.curve = seconds_of([&] { intensity_curve(session, session.owned(ids.front()), theta); });
   return rates;

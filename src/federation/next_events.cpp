@@ -129,13 +129,26 @@ namespace {
 // Of a client and split: steps, then squares and absolutes.
 constexpr std::size_t kClientSums = 1 + 2 * kPredictors;
 
+/// Collective. Of all clients' training steps, file unit; NaN without any.
+double mean_gap(Session& session) {
+  std::vector<double> gaps, counts;
+  for (const auto& client : session.owned()) {
+    const auto typical = evaluation::typical_gap(client.data);
+    if (typical.count == 0 || session.hostile(client.data.id)) continue;
+    gaps.push_back(typical.mean * typical.count);
+    counts.push_back(typical.count);
+  }
+  return session.exact_total(gaps, "scores") / session.exact_total(counts, "scores");
+}
+
 }  // namespace
 
 std::vector<double> next_event_error_sums(const Session& session, const OwnedClient& client, const model::Priors& theta,
-                                          const evaluation::GapGrid& grid) {
+                                          const evaluation::GapGrid& grid, double mean_gap) {
   const auto& clock = session.plan().clock;
   const NextEventReader reader(session, client, theta, grid);
-  const auto typical = evaluation::typical_gap(client.data);
+  auto typical = evaluation::typical_gap(client.data);
+  if (typical.count == 0) typical.mean = typical.median = mean_gap;
   std::vector<double> sums;
   for (const auto split : kHeldOut) {
     const auto steps = evaluation::gap_steps(client.data, split);
@@ -172,6 +185,7 @@ double next_event_bytes(const Session& session, const OwnedClient& client, const
 evaluation::GapTable next_event_errors(Session& session, const model::Priors& theta, const std::string& ours,
                                        Progress& progress) {
   const auto grid = next_event_grid(session);
+  const double typical = mean_gap(session);
   std::vector<double> mine;
   std::int64_t cut = 0;
   progress.pass("next events", session.owned().size());
@@ -180,7 +194,7 @@ evaluation::GapTable next_event_errors(Session& session, const model::Priors& th
       stop_if_asked();
       std::vector<double> sums(kHeldOut.size() * kClientSums, 0.0);
       try {
-        sums = next_event_error_sums(session, client, theta, grid);
+        sums = next_event_error_sums(session, client, theta, grid, typical);
       } catch (const model::PredictionError&) {  // TestResult::unscored names it
       }
       mine.insert(mine.end(), sums.begin(), sums.end());

@@ -60,9 +60,10 @@ class NextEventReader {
   model::LatentPosterior posterior_;
 };
 
-/// Of one client: what next_event_errors adds up, for each held-out split. \throws model::PredictionError
+/// Of one client: what next_event_errors adds up, for each held-out split. `mean_gap`: file unit, predicted for a client
+/// without a gap in training. \throws model::PredictionError
 std::vector<double> next_event_error_sums(const Session& session, const OwnedClient& client, const model::Priors& theta,
-                                          const evaluation::GapGrid& grid);
+                                          const evaluation::GapGrid& grid, double mean_gap);
 
 /// Bytes of the arrays that these take.
 double next_event_bytes(const Session& session, const OwnedClient& client, const evaluation::GapGrid& grid);

@@ -1,5 +1,6 @@
 """When the next event comes: scores beside simple predictors, and what predict writes, on any number of ranks."""
 import datetime
+import random
 import unittest
 
 import numpy as np
@@ -73,6 +74,24 @@ class NextEvent(SameBits):
 
     def test_deep_kernel(self):
         self.check(20, data__realisation="per-sequence")
+
+    def test_a_client_without_a_gap_in_training_is_told_the_others_mean_gap(self):
+        rng = random.Random(2)
+        trained, held = [], []
+        for c in range(3):
+            times = [30, 85, 90] if c == 2 else sorted(rng.uniform(0, 100) for _ in range(40))
+            self.write(f"site{c}.csv", "sequence,time,type\n" + "".join(f"0,{t},0\n" for t in times))
+            self.write(f"windows{c}.csv", "sequence,start,end\n0,0,100\n")
+            trained.append([b - a for a, b in zip(times, times[1:]) if b <= 60])
+            held.append([b - a for a, b in zip(times, times[1:]) if b > 80])
+        self.deck(data__train=[], data__client_files="site{client}.csv", data__windows=["windows{client}.csv"], data__clients=3, data__split_at="time",
+                  federation__participants=0, federation__rounds=1, evaluation__next_event=True)
+        self.train(2, "out")
+        said = {p["name"]: p["mae"] for p in self.result("out")["next_event"]["test"]["predictors"]}
+        for name, typical in [("mean gap", np.mean), ("median gap", np.median)]:
+            guess = [typical(trained[0]), typical(trained[1]), np.mean(trained[0] + trained[1])]
+            errors = np.concatenate([np.abs(np.array(gaps) - guess[c]) for c, gaps in enumerate(held)])
+            self.assertAlmostEqual(said[name], errors.mean(), delta=1e-6 * errors.mean())
 
     def test_futures_end_after_their_sequences(self):
         self.deck(data__clients=3, data__partition="homogeneous", federation__participants=0, federation__rounds=1)
