@@ -14,6 +14,7 @@ constexpr double kLongestStep = 1.0;       // in units of sqrt(d^2 + 2 sigma^2) 
 constexpr double kSettled = 1e-24;         // predicted decrease of d F at which a weight has converged
 constexpr double kRounding = 1e-15;        // of d F, which is of order one
 constexpr double kSmallestHalving = 1e-8;  // of a step
+constexpr double kWideBand = 1e3;          // of kl's sd
 
 // d F with its derivatives by t = mu / s and log sigma, s = sqrt(d^2 + 2 sigma^2): all numbers are of order one,
 // whatever the units of the weights, as the exact sums like it.
@@ -157,8 +158,9 @@ MmdBarycentre mmd_barycentre(const AcceptedUploads& uploads, const Gaussian& sta
   for (std::size_t p = 0; p < parameters; ++p) descents.emplace_back(Point{start.mean[p], std::log(start.sd[p])});
 
   MmdBarycentre result;
-  std::vector<std::size_t> moving(parameters);
-  for (std::size_t p = 0; p < parameters; ++p) moving[p] = p;
+  std::vector<std::size_t> moving;
+  for (std::size_t p = 0; p < parameters; ++p)
+    if (bandwidth < kWideBand * start.sd[p]) moving.push_back(p);
   while (!moving.empty() && result.evaluations < kMostEvaluations) {
     // totals: [moving][6]
     const auto totals = uploads.total(

@@ -20,6 +20,9 @@ struct MmdBarycentre {
 /// still moving evaluates F, its gradient and its Hessian. Where the Hessian is indefinite, its eigenvalues are taken
 /// positive, and a saddle is left along negative curvature; steps that do not lower F enough are halved, so F never
 /// rises beyond rounding. The answer is a local minimum: F can have several where uploads lie many bandwidths apart.
+/// \param start the barycentre of kl, which is that of mmd where d is large (a kernel so wide sees two moments): they
+/// differ by the order of (sd / d)^2. From d = 1000 sd on it is the answer, since F is flat there to rounding: its
+/// curvature is of the order of (sd / d)^4.
 MmdBarycentre mmd_barycentre(const AcceptedUploads& uploads, const Gaussian& start, double bandwidth);
 
 /// sqrt(2) times the median over uploads and weights of |r_c - mu|, but at least 1e-3: of the order of the median
