@@ -48,10 +48,7 @@ class Folder {
 class Rounds {
  public:
   Rounds(const config::Config& config, mpi::Communicator& world)
-      : session_(config, world),
-        sums_(world),
-        theta_(session_.initial_prior()),
-        options_(model::local_options(config)) {}
+      : session_(config, world), theta_(session_.initial_prior()), options_(model::local_options(config)) {}
 
   /// Seconds of this rank in the phases of one round.
   struct Seconds {
@@ -81,7 +78,7 @@ class Rounds {
     timed(seconds.aggregate, [&] {
       std::vector<federation::Upload> uploads;
       for (const auto* c : mine) uploads.push_back({c->id, 1.0, c->state.weights.mean, c->state.weights.sd});
-      const auto result = federation::Aggregator({}, sums_).aggregate({theta_.mean, theta_.sd}, uploads);
+      const auto result = federation::Aggregator({}, session_.world()).aggregate({theta_.mean, theta_.sd}, uploads);
       theta_ = {result.theta.mean, result.theta.sd};
     });
     timed(seconds.validate, [&] { federation::validation_scores(session_, windows_, scored, theta_); });
@@ -94,7 +91,6 @@ class Rounds {
  private:
   federation::Session session_;
   federation::ValidationWindows windows_{session_};
-  federation::CommunicatorSums sums_;
   model::WeightPosterior theta_;
   model::LocalOptions options_;
   model::KeptBlock kept_;

@@ -22,7 +22,8 @@ std::string reason_to_reject(const Upload& upload) {
   return fault_of(upload.mean, upload.sd);
 }
 
-AcceptedUploads::AcceptedUploads(Sums& sums, std::span<const Upload> uploads, std::size_t parameters) : sums_(sums) {
+AcceptedUploads::AcceptedUploads(mpi::Communicator& comm, std::span<const Upload> uploads, std::size_t parameters)
+    : comm_(comm) {
   for (const auto& upload : uploads) {
     std::string reason = reason_to_reject(upload);
     if (upload.mean.size() != parameters || upload.sd.size() != parameters) {
@@ -39,7 +40,7 @@ AcceptedUploads::AcceptedUploads(Sums& sums, std::span<const Upload> uploads, st
 }
 
 void AcceptedUploads::normalise() {
-  count_ = sums_.total(mine_.size(), "count uploads");
+  count_ = total(mine_.size(), "count uploads");
   if (count_ == 0) return;
   const double sum = total(1, mpi::FixedPoint::two_words(), "sum weights",
                            [](const Weighted& w, mpi::ExactSums& partial) { partial.add(0, w.upload.weight); })[0];

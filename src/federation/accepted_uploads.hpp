@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "federation/gaussian.hpp"
-#include "federation/sums.hpp"
+#include "mpi/communicator.hpp"
+#include "mpi/exact_reduce.hpp"
+#include "mpi/exact_sum.hpp"
+#include "mpi/turns.hpp"
 
 namespace fedpp::federation {
 
@@ -35,11 +38,11 @@ class AcceptedUploads {
 
   /// Rejects what must be rejected and normalises the weights: one count and one exact sum. `parameters`: P. Throws
   /// mpi::Error where all accepted weights are zero.
-  AcceptedUploads(Sums& sums, std::span<const Upload> uploads, std::size_t parameters);
+  AcceptedUploads(mpi::Communicator& comm, std::span<const Upload> uploads, std::size_t parameters);
 
   /// Uploads that were accepted before, with weights that add up to 1 over all ranks; `count`: on all ranks.
-  AcceptedUploads(Sums& sums, std::vector<Weighted> mine, std::uint64_t count)
-      : sums_(sums), mine_(std::move(mine)), count_(count) {}
+  AcceptedUploads(mpi::Communicator& comm, std::vector<Weighted> mine, std::uint64_t count)
+      : comm_(comm), mine_(std::move(mine)), count_(count) {}
 
   /// Collective. Rejects, too, what sums of this format cannot hold, so that one upload does not end the round (spec
   /// 2.6), and weighs the others anew. `largest(Weighted)`: the magnitude of the largest term that an upload adds.
@@ -77,19 +80,22 @@ class AcceptedUploads {
         break;
       }
     }
-    sums_.reduce(partial, error, kind);
+    mpi::agree(comm_, error);
+    mpi::allreduce(comm_, partial, kind);
     return partial.values();
   }
 
   /// Collective. The sum over ranks of `count`.
-  std::uint64_t total(std::uint64_t count, std::string_view kind) const { return sums_.total(count, kind); }
+  std::uint64_t total(std::uint64_t count, std::string_view kind) const {
+    return comm_.allreduce(count, mpi::Op::sum, kind);
+  }
 
  private:
   /// Collective. Counts what is accepted and sets the alphas.
   void normalise();
   static std::string beyond(double term, const mpi::ExactSums& sums);
 
-  Sums& sums_;
+  mpi::Communicator& comm_;
   std::vector<Weighted> mine_;
   std::vector<RejectedUpload> rejected_;
   std::uint64_t count_ = 0;

@@ -7,7 +7,7 @@
 #include "federation/accepted_uploads.hpp"
 #include "federation/gaussian.hpp"
 #include "federation/robust_barycentre.hpp"
-#include "federation/sums.hpp"
+#include "mpi/communicator.hpp"
 
 namespace fedpp::federation {
 
@@ -29,9 +29,9 @@ struct Aggregation {
 
 class Aggregator {
  public:
-  Aggregator(const AggregatorOptions& options, Sums& sums) : options_(options), sums_(sums) {}
+  Aggregator(const AggregatorOptions& options, mpi::Communicator& comm) : options_(options), comm_(comm) {}
 
-  /// Collective over the Sums. `theta`: the Gaussian that was broadcast, [P]; `uploads`: those of this rank's
+  /// Collective. `theta`: the Gaussian that was broadcast, [P]; `uploads`: those of this rank's
   /// participants. kl, w2 and fedavg take one reduction of 2P sums beside one of the weights; kl a second one of P
   /// where theta's mean is so far from the new one that the variance would cancel. Uploads that the sums cannot hold
   /// are rejected, too.
@@ -46,7 +46,7 @@ class Aggregator {
                        mpi::FixedPoint format) const;
 
   AggregatorOptions options_;
-  Sums& sums_;
+  mpi::Communicator& comm_;
 };
 
 }  // namespace fedpp::federation

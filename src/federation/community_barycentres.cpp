@@ -114,8 +114,7 @@ void one_by_one(mpi::Communicator& world, const Owner& owner, const Communities&
                 const KeptUploads& uploads, const Gaussian& around, const AggregatorOptions& options,
                 const std::vector<std::int64_t>& asked, Posteriors& result) {
   const std::size_t k = communities.clients.size();
-  CommunicatorSums sums(world);
-  const Aggregator aggregator(options, sums);
+  const Aggregator aggregator(options, world);
   for (std::size_t u = 0; u < k; ++u) {
     if (!asked[u]) continue;
     std::vector<AcceptedUploads::Weighted> mine;
@@ -129,7 +128,7 @@ void one_by_one(mpi::Communicator& world, const Owner& owner, const Communities&
         mine.push_back({{communities.clients[v], alpha, q.mean, q.sd}, alpha});
       }
     }
-    auto theta = aggregator.barycentre(around, AcceptedUploads(sums, std::move(mine), members)).theta;
+    auto theta = aggregator.barycentre(around, AcceptedUploads(world, std::move(mine), members)).theta;
     if (owner(communities.clients[u]) == world.rank()) result[communities.clients[u]] = std::move(theta);
   }
 }

@@ -53,12 +53,12 @@ std::string describe(Session& session) {
   const auto& c = session.config();
   const auto barycentre = c.aggregation.divergence;
   std::string text = fmt::format(
-      "fedpp {} ({}{}), {}, {}\n{}, {}, {}; {} {} realisations, {} for training\n"
+      "fedpp {} ({}), {}, {}\n{}, {}, {}; {} {} realisations, {} for training\n"
       "model {} (P = {}), M = {}; prior term: {}, barycentre: {}",
-      version(), git_revision(), git_dirty() ? ", changed" : "", counted(world.size(), "rank"),
-      gpu::backend_description(), counted(session.clients(), "client"), counted(sequences, "sequence"),
-      counted(events, "event"), config::word(c.data.protocol), config::word(c.data.realisation),
-      counted(columns, "point"), config::word(c.model.encoder), session.parameters(), c.model.inducing,
+      version(), revision(), counted(world.size(), "rank"), gpu::backend_description(),
+      counted(session.clients(), "client"), counted(sequences, "sequence"), counted(events, "event"),
+      config::word(c.data.protocol), config::word(c.data.realisation), counted(columns, "point"),
+      config::word(c.model.encoder), session.parameters(), c.model.inducing,
       // Averaging has no divergence of its own.
       config::word(barycentre == config::Divergence::kFedavg ? config::Divergence::kKl : barycentre),
       c.federation.mode == config::Mode::kLocal ? "none (local only)" : config::word(barycentre));

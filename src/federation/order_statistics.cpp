@@ -4,6 +4,9 @@
 #include <cassert>
 #include <cmath>
 
+#include "mpi/exact_reduce.hpp"
+#include "mpi/turns.hpp"
+
 namespace fedpp::federation {
 
 namespace {
@@ -19,7 +22,7 @@ double back(std::uint64_t order) {
 
 }  // namespace
 
-std::vector<double> order_statistic(Sums& sums, const Columns& mine, std::size_t n, std::uint64_t rank,
+std::vector<double> order_statistic(mpi::Communicator& comm, const Columns& mine, std::size_t n, std::uint64_t rank,
                                     std::string_view kind) {
   std::vector<std::uint64_t> low(n, 0), high(n, ~std::uint64_t{0}), count(n);
   for (int step = 0; step < 64; ++step) {  // the smallest number with `rank` numbers up to it is in [low, high]
@@ -28,7 +31,7 @@ std::vector<double> order_statistic(Sums& sums, const Columns& mine, std::size_t
       count[j] = 0;
       for (const auto& client : mine) count[j] += ordered(client[j]) <= middle(j);
     }
-    sums.total(count, kind);
+    comm.allreduce(std::span<std::uint64_t>(count), mpi::Op::sum, kind);
     for (std::size_t j = 0; j < n; ++j) {
       if (low[j] == high[j]) continue;
       if (count[j] >= rank)
@@ -42,23 +45,23 @@ std::vector<double> order_statistic(Sums& sums, const Columns& mine, std::size_t
   return found;
 }
 
-std::vector<double> medians(Sums& sums, const Columns& mine, std::size_t n, std::uint64_t count,
+std::vector<double> medians(mpi::Communicator& comm, const Columns& mine, std::size_t n, std::uint64_t count,
                             std::string_view kind) {
-  auto lower = order_statistic(sums, mine, n, (count + 1) / 2, kind);
+  auto lower = order_statistic(comm, mine, n, (count + 1) / 2, kind);
   if (count % 2 == 1) return lower;
-  const auto upper = order_statistic(sums, mine, n, count / 2 + 1, kind);
+  const auto upper = order_statistic(comm, mine, n, count / 2 + 1, kind);
   for (std::size_t j = 0; j < n; ++j) lower[j] = 0.5 * lower[j] + 0.5 * upper[j];
   return lower;
 }
 
-std::vector<double> trimmed_means(Sums& sums, const Columns& mine, std::size_t n, std::uint64_t count, double trim,
-                                  std::string_view kind) {
+std::vector<double> trimmed_means(mpi::Communicator& comm, const Columns& mine, std::size_t n, std::uint64_t count,
+                                  double trim, std::string_view kind) {
   assert(trim >= 0 && trim < 0.5);
   // That 0.29 is a little less than 29 hundredths keeps no upload in.
   const auto wanted = static_cast<std::uint64_t>(std::floor(trim * static_cast<double>(count) * (1 + 1e-12)));
   const auto cut = std::min(wanted, (count - 1) / 2);
-  const auto least = order_statistic(sums, mine, n, cut + 1, kind);
-  const auto most = order_statistic(sums, mine, n, count - cut, kind);
+  const auto least = order_statistic(comm, mine, n, cut + 1, kind);
+  const auto most = order_statistic(comm, mine, n, count - cut, kind);
   // Below `least` and above `most` everything is taken off; between them everything is kept; of those equal to an end,
   // as many as make up the number.
   std::vector<std::uint64_t> below(n, 0), above(n, 0), between(n, 0);
@@ -76,8 +79,9 @@ std::vector<double> trimmed_means(Sums& sums, const Columns& mine, std::size_t n
         error = reason.what();
       }
     }
-  sums.reduce(inner, error, kind);
-  for (auto* counts : {&below, &above, &between}) sums.total(*counts, kind);
+  mpi::agree(comm, error);
+  mpi::allreduce(comm, inner, kind);
+  for (auto* counts : {&below, &above, &between}) comm.allreduce(std::span<std::uint64_t>(*counts), mpi::Op::sum, kind);
   std::vector<double> means(n);
   for (std::size_t j = 0; j < n; ++j) {
     const auto kept = static_cast<double>(count - 2 * cut);

@@ -9,6 +9,8 @@ namespace fedpp::federation {
 
 namespace {
 
+constexpr double kLeast = 0.002;  // of the ranks' longest total, for a line inside a phase
+
 /// A line of the table: what the ranks say of one path.
 struct Line {
   std::vector<std::string> path;
@@ -48,7 +50,7 @@ void add(const std::string& text, std::vector<Line>& lines) {
 
 }  // namespace
 
-std::string phase_table(mpi::Communicator& world, const std::vector<gpu::ProfileEntry>& mine, double least) {
+std::string phase_table(mpi::Communicator& world, const std::vector<gpu::ProfileEntry>& mine) {
   const auto texts = world.gather(to_text(mine), 0, "profile");
   if (!world.is_root()) return "";
   std::vector<Line> lines;
@@ -62,7 +64,7 @@ std::string phase_table(mpi::Communicator& world, const std::vector<gpu::Profile
   std::string table = fmt::format("{:52} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "seconds a rank", "min", "mean", "max",
                                   "imbalance", "calls");
   for (const auto& l : lines) {
-    if (l.path.size() > 1 && most(l) < least * longest) continue;
+    if (l.path.size() > 1 && most(l) < kLeast * longest) continue;
     double sum = 0;
     for (const double s : l.seconds) sum += s;
     const bool all = l.seconds.size() == texts.size();

@@ -11,7 +11,7 @@ namespace fedpp::federation {
 
 /// Collective; the table is on rank 0. A line for each phase, region and kernel, indented by nesting: seconds of the
 /// rank that spent least, of the mean rank and of the one that spent most, their imbalance (most over mean), calls.
-/// Every phase has its line; inside them, lines below `least` of the ranks' longest total are left out.
-std::string phase_table(mpi::Communicator& world, const std::vector<gpu::ProfileEntry>& mine, double least = 0.002);
+/// Every phase has its line; inside them, lines below a 500th of the ranks' longest total are left out.
+std::string phase_table(mpi::Communicator& world, const std::vector<gpu::ProfileEntry>& mine);
 
 }  // namespace fedpp::federation

@@ -51,7 +51,7 @@ Answer aggregate(const ProbeInput& in) {
   std::vector<Upload> uploads;
   for (std::size_t c = 0; c < mean.rows; ++c)
     uploads.push_back({static_cast<std::int64_t>(c), weight[c], mean.row(c), sd.row(c)});
-  LocalSums sums;
+  auto alone = mpi::Communicator::self();
   const std::size_t p = mean.columns;
   Answer answer;
   // Two words: any magnitude. The mean that the kl variance is centred on is w2's, as after a first round.
@@ -59,7 +59,7 @@ Answer aggregate(const ProbeInput& in) {
   for (const auto rule : {Divergence::kW2, Divergence::kKl, Divergence::kFedavg, Divergence::kMmd}) {
     const std::string name(config::word(rule));
     const Aggregation result =
-        Aggregator({rule, mpi::FixedPoint::two_words(), bandwidth}, sums).aggregate(theta, uploads);
+        Aggregator({rule, mpi::FixedPoint::two_words(), bandwidth}, alone).aggregate(theta, uploads);
     for (const auto& refused : result.rejected)
       in.reject("r",
                 fmt::format("and its weights: row {} is no upload for {}: {}", refused.client, name, refused.reason));

@@ -7,8 +7,8 @@
 
 namespace fedpp::federation {
 
-Gaussian robust_barycentre(Sums& sums, const AcceptedUploads& uploads, std::size_t parameters, Divergence rule,
-                           Estimator estimator, double trim) {
+Gaussian robust_barycentre(mpi::Communicator& comm, const AcceptedUploads& uploads, std::size_t parameters,
+                           Divergence rule, Estimator estimator, double trim) {
   constexpr std::string_view kTraffic = "order statistics";
   const auto estimate = [&](const auto& term) {  // term(upload, p) of each accepted upload -> [P]
     Columns columns;
@@ -16,8 +16,8 @@ Gaussian robust_barycentre(Sums& sums, const AcceptedUploads& uploads, std::size
       columns.emplace_back();
       for (std::size_t p = 0; p < parameters; ++p) columns.back().push_back(term(weighted.upload, p));
     }
-    return estimator == Estimator::kMedian ? medians(sums, columns, parameters, uploads.count(), kTraffic)
-                                           : trimmed_means(sums, columns, parameters, uploads.count(), trim, kTraffic);
+    return estimator == Estimator::kMedian ? medians(comm, columns, parameters, uploads.count(), kTraffic)
+                                           : trimmed_means(comm, columns, parameters, uploads.count(), trim, kTraffic);
   };
   Gaussian theta;
   theta.mean = estimate([](const Upload& upload, std::size_t p) { return upload.mean[p]; });

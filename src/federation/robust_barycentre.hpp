@@ -12,7 +12,7 @@ using config::Estimator;
 /// Collective. The equations of 2.1 for kl, w2 and fedavg with every weighted mean over the clients replaced by their
 /// median or trimmed mean, weight by weight: mu = E[r]; sigma^2 = E[delta^2 + (r - mu)^2] (kl), sigma = E[delta] (w2),
 /// sigma^2 = E[delta^2] (fedavg). The uploads' weights are not used.
-Gaussian robust_barycentre(Sums& sums, const AcceptedUploads& uploads, std::size_t parameters, Divergence rule,
-                           Estimator estimator, double trim);
+Gaussian robust_barycentre(mpi::Communicator& comm, const AcceptedUploads& uploads, std::size_t parameters,
+                           Divergence rule, Estimator estimator, double trim);
 
 }  // namespace fedpp::federation

@@ -20,7 +20,7 @@ std::vector<RejectedUpload> unusable(const std::vector<Upload>& uploads) {
 }  // namespace
 
 Server::Server(Session& session, RunState& state, Progress& progress)
-    : session_(session), config_(session.config()), state_(state), progress_(progress), sums_(session.world()) {
+    : session_(session), config_(session.config()), state_(state), progress_(progress) {
   if (config_.aggregation.scope != config::Scope::kGlobal) personal_.emplace(session_);
 }
 
@@ -60,7 +60,7 @@ std::vector<RejectedUpload> Server::aggregate(LocalOutcome& outcome, std::int64_
 
 std::vector<RejectedUpload> Server::update_theta(const std::vector<Upload>& uploads, std::int64_t round) {
   auto& theta = state_.theta.common;
-  auto result = Aggregator(options(), sums_).aggregate(theta, uploads);
+  auto result = Aggregator(options(), session_.world()).aggregate(theta, uploads);
   theta = std::move(result.theta);
   if (result.bandwidth > 0) state_.bandwidth = result.bandwidth;
   if (result.accepted == 0) progress_.line(fmt::format("round {}: no upload was accepted: theta stays", round + 1));

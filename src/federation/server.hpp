@@ -44,7 +44,6 @@ class Server {
   const config::Config& config_;
   RunState& state_;
   Progress& progress_;
-  CommunicatorSums sums_;
   std::optional<PersonalPriors> personal_;
   Communities communities_;  ///< of the last round
 };

@@ -241,7 +241,7 @@ int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi
   if (nothing)
     progress.line(
         "no upload of any round was accepted, so nothing was learned: the lines 'left out of round' above say why; a "
-        "smaller training.learning_rate helps where weights are not finite");
+        "smaller training.learning_rate or model.prior_sd helps where weights are not finite or K(z,z) has no factor");
   progress.record({{"event", "finished"}, {"round", state.next_round}});
   return nothing ? kExitNothingLearned : 0;
 }

@@ -22,9 +22,9 @@ Gaussian theta_of(std::size_t parameters, double mean = 0, double sd = 0.3) {
 
 Aggregation aggregate(const Case& input, Divergence rule, FixedPoint format = FixedPoint::one_word(40),
                       double bandwidth = 0, double old_mean = 0) {
-  LocalSums sums;
+  auto alone = fedpp::mpi::Communicator::self();
   const auto uploads = input.views();
-  return Aggregator({rule, format, bandwidth}, sums).aggregate(theta_of(input.parameters, old_mean), uploads);
+  return Aggregator({rule, format, bandwidth}, alone).aggregate(theta_of(input.parameters, old_mean), uploads);
 }
 
 void expect_close(const std::vector<double>& x, const std::vector<double>& y, double tolerance) {
@@ -118,10 +118,10 @@ TEST(Aggregator, bad_uploads_are_rejected_by_client_and_reason) {
 }
 
 TEST(Aggregator, uploads_of_another_number_of_weights_are_rejected) {
-  LocalSums sums;
+  auto alone = fedpp::mpi::Communicator::self();
   const std::vector<double> one{0.5}, two{0.5, 0.6};
   const std::vector<Upload> uploads{{0, 1, two, two}, {1, 1, two, one}, {2, 1, one, two}};
-  const AcceptedUploads accepted(sums, uploads, 2);
+  const AcceptedUploads accepted(alone, uploads, 2);
   EXPECT_EQ(accepted.count(), 1u);
   ASSERT_EQ(accepted.rejected().size(), 2u);
   EXPECT_EQ(accepted.rejected()[0].reason, "it has 2 means and 1 sds; the model has 2 weights");
@@ -289,9 +289,9 @@ TEST(Mmd, equals_nelder_mead_and_the_grid_where_uploads_overlap) {
       EXPECT_NEAR(std::log(theta.sd[p]), expected[1], 1e-6);
       EXPECT_LE(reference::mmd_objective(input, p, theta.mean[p], theta.sd[p], d), best_on_grid(input, p, d) + 1e-12);
     }
-    LocalSums sums;  // with the right second derivatives the last steps are quadratic
+    auto alone = fedpp::mpi::Communicator::self();  // with the right second derivatives the last steps are quadratic
     const auto views = input.views();
-    EXPECT_LE(mmd_barycentre(AcceptedUploads(sums, views, 2), {kl.mean, kl.sd}, d).evaluations, 8);
+    EXPECT_LE(mmd_barycentre(AcceptedUploads(alone, views, 2), {kl.mean, kl.sd}, d).evaluations, 8);
   }
 }
 
@@ -301,6 +301,22 @@ TEST(Mmd, of_one_upload_is_that_upload) {
     const auto theta = aggregate(input, Divergence::kMmd, FixedPoint::one_word(40), d).theta;
     expect_close(theta.mean, input.uploads[0].mean, 1e-12);
     expect_close(theta.sd, input.uploads[0].sd, 1e-8);
+  }
+}
+
+/// What is left of F there is rounding, in which the sd was once sought.
+TEST(Mmd, of_a_wide_kernel_is_the_barycentre_of_kl) {
+  for (unsigned seed = 0; seed < 3; ++seed) {
+    const Case input = random_case(6, 4, 0.5, 0.4, 0.3, 300 + seed);
+    const auto kl = reference::barycentre(input, Divergence::kKl);
+    for (const double d : {30.0, 300.0, 1e3, 1e4, 1e6, 1e12, 1e100}) {
+      const auto theta = aggregate(input, Divergence::kMmd, FixedPoint::one_word(40), d).theta;
+      for (std::size_t p = 0; p < 4; ++p) {
+        const double small = kl.sd[p] / d, tolerance = 2 * small * small + 1e-6;
+        EXPECT_NEAR(theta.mean[p], kl.mean[p], tolerance * kl.sd[p]) << d;
+        EXPECT_NEAR(theta.sd[p], kl.sd[p], tolerance * kl.sd[p]) << d;
+      }
+    }
   }
 }
 
@@ -327,9 +343,9 @@ TEST(Mmd, leaves_a_saddle_that_it_is_started_at) {
     const double middle = 0.5 * (low + high);
     (slope(input, middle, d) > 0 ? low : high) = middle;
   }
-  LocalSums sums;
+  auto alone = fedpp::mpi::Communicator::self();
   const auto views = input.views();
-  const AcceptedUploads uploads(sums, views, 1);
+  const AcceptedUploads uploads(alone, views, 1);
   const auto result = mmd_barycentre(uploads, {{0.0}, {low}}, d);
   EXPECT_EQ(result.unconverged, 0);
   const double mu = result.theta.mean[0], sigma = result.theta.sd[0];

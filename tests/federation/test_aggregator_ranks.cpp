@@ -19,8 +19,7 @@ class Rules : public testing::TestWithParam<Divergence> {};
 
 TEST_P(Rules, theta_has_the_same_bits_for_any_dealing_to_ranks) {
   auto comm = Communicator::world();
-  CommunicatorSums over_ranks(comm);
-  LocalSums alone;
+  auto alone = fedpp::mpi::Communicator::self();
   std::mt19937 engine(5);  // the same on every rank
   for (const auto format : {FixedPoint::one_word(40), FixedPoint::two_words()}) {
     for (const int clients : {1, 3, 40}) {
@@ -35,7 +34,7 @@ TEST_P(Rules, theta_has_the_same_bits_for_any_dealing_to_ranks) {
         for (const auto& upload : views) {
           if (static_cast<int>(engine() % comm.size()) == comm.rank()) mine.push_back(upload);
         }
-        const auto result = Aggregator({GetParam(), format, 0}, over_ranks).aggregate(theta, mine);
+        const auto result = Aggregator({GetParam(), format, 0}, comm).aggregate(theta, mine);
         EXPECT_EQ(result.theta.mean, expected.theta.mean);
         EXPECT_EQ(result.theta.sd, expected.theta.sd);
         EXPECT_EQ(result.bandwidth, expected.bandwidth);
@@ -49,7 +48,6 @@ TEST_P(Rules, theta_has_the_same_bits_for_any_dealing_to_ranks) {
 
 TEST_P(Rules, an_upload_beyond_the_sums_is_left_out_on_all_ranks) {
   auto comm = Communicator::world();
-  CommunicatorSums sums(comm);
   auto input = reference::random_case(8, 3, 0, 1, 0.2, 77);
   input.uploads[5].mean[1] =
       GetParam() == Divergence::kMmd ? 1e13 : 1e8;  // squares beyond two words, and values beyond one
@@ -58,12 +56,12 @@ TEST_P(Rules, an_upload_beyond_the_sums_is_left_out_on_all_ranks) {
     if (upload.client % comm.size() == comm.rank()) mine.push_back(upload);
   }
   const Gaussian theta{std::vector<double>(3, 0), std::vector<double>(3, 0.3)};
-  const auto result = Aggregator({GetParam(), FixedPoint::one_word(40), 0}, sums).aggregate(theta, mine);
+  const auto result = Aggregator({GetParam(), FixedPoint::one_word(40), 0}, comm).aggregate(theta, mine);
   EXPECT_EQ(result.accepted, 7u);
   EXPECT_EQ(result.rejected.size(), comm.rank() == 5 % comm.size() ? 1u : 0u);
   auto views = input.views();
   views.erase(views.begin() + 5);
-  LocalSums alone;
+  auto alone = fedpp::mpi::Communicator::self();
   const auto expected = Aggregator({GetParam(), FixedPoint::one_word(40), 0}, alone).aggregate(theta, views);
   EXPECT_EQ(result.theta.mean, expected.theta.mean);
   EXPECT_EQ(result.theta.sd, expected.theta.sd);
@@ -72,7 +70,6 @@ TEST_P(Rules, an_upload_beyond_the_sums_is_left_out_on_all_ranks) {
 TEST_P(Rules, traffic_does_not_depend_on_the_number_of_clients) {
   if (GetParam() == Divergence::kMmd) GTEST_SKIP() << "the number of Newton steps depends on the uploads";
   auto comm = Communicator::world();
-  CommunicatorSums sums(comm);
   const Gaussian theta{std::vector<double>(6, 0), std::vector<double>(6, 0.3)};
   std::vector<std::uint64_t> bytes;
   for (const int clients : {4, 64}) {
@@ -81,7 +78,7 @@ TEST_P(Rules, traffic_does_not_depend_on_the_number_of_clients) {
     for (const auto& upload : input.views()) {
       if (upload.client % comm.size() == comm.rank()) mine.push_back(upload);
     }
-    Aggregator({GetParam(), FixedPoint::one_word(40), 0}, sums).aggregate(theta, mine);
+    Aggregator({GetParam(), FixedPoint::one_word(40), 0}, comm).aggregate(theta, mine);
     bytes.push_back(comm.ledger().end_round());
   }
   EXPECT_EQ(bytes[0], bytes[1]);

@@ -42,7 +42,6 @@ std::vector<double> sorted_column(const Columns& columns, std::size_t j) {
 
 TEST(OrderStatistics, are_those_of_the_sorted_numbers_on_any_ranks) {
   auto comm = Communicator::world();
-  CommunicatorSums sums(comm);
   constexpr std::size_t n = 9;
   for (const int clients : {1, 2, 7, 20}) {
     const auto all = random_columns(clients, n, 3 + clients);
@@ -50,16 +49,16 @@ TEST(OrderStatistics, are_those_of_the_sorted_numbers_on_any_ranks) {
     for (int c = 0; c < clients; ++c)
       if (c % comm.size() == comm.rank()) mine.push_back(all[c]);
     for (const int rank : {1, (clients + 1) / 2, clients}) {
-      const auto found = order_statistic(sums, mine, n, rank, "test");
+      const auto found = order_statistic(comm, mine, n, rank, "test");
       for (std::size_t j = 0; j < n; ++j) EXPECT_EQ(found[j], sorted_column(all, j)[rank - 1]);
     }
-    const auto middle = medians(sums, mine, n, clients, "test");
+    const auto middle = medians(comm, mine, n, clients, "test");
     for (std::size_t j = 0; j < n; ++j) {
       const auto column = sorted_column(all, j);
       EXPECT_EQ(middle[j], 0.5 * column[(clients - 1) / 2] + 0.5 * column[clients / 2]);
     }
     for (const double trim : {0.0, 0.1, 0.3, 0.49}) {
-      const auto means = trimmed_means(sums, mine, n, clients, trim, "test");
+      const auto means = trimmed_means(comm, mine, n, clients, trim, "test");
       for (std::size_t j = 0; j < n; ++j) {
         const auto column = sorted_column(all, j);
         const auto cut = static_cast<std::size_t>(trim * clients);
@@ -80,19 +79,19 @@ Columns one_column(const std::vector<double>& values) {
 }
 
 TEST(TrimmedMeans, cut_the_share_that_is_asked_for_though_no_double_is) {
-  LocalSums sums;
+  auto alone = fedpp::mpi::Communicator::self();
   std::vector<double> squares;
   for (int c = 0; c < 100; ++c) squares.push_back(c * c);
   double sum = 0;
   for (int c = 29; c < 71; ++c) sum += c * c;
-  EXPECT_NEAR(trimmed_means(sums, one_column(squares), 1, 100, 0.29, "test")[0], sum / 42, 1e-9);
+  EXPECT_NEAR(trimmed_means(alone, one_column(squares), 1, 100, 0.29, "test")[0], sum / 42, 1e-9);
   // A share just below a half leaves something of two.
-  EXPECT_EQ(trimmed_means(sums, one_column({1, 4}), 1, 2, std::nextafter(0.5, 0.0), "test")[0], 2.5);
+  EXPECT_EQ(trimmed_means(alone, one_column({1, 4}), 1, 2, std::nextafter(0.5, 0.0), "test")[0], 2.5);
 }
 
 TEST(TrimmedMeans, of_what_no_sum_holds_are_an_error) {
-  LocalSums sums;
-  EXPECT_THROW(trimmed_means(sums, one_column({-1e300, 1e200, 2e200, 3e200, 1e300}), 1, 5, 0.2, "test"),
+  auto alone = fedpp::mpi::Communicator::self();
+  EXPECT_THROW(trimmed_means(alone, one_column({-1e300, 1e200, 2e200, 3e200, 1e300}), 1, 5, 0.2, "test"),
                fedpp::mpi::Error);
 }
 
@@ -100,22 +99,21 @@ class RobustRules : public testing::TestWithParam<Divergence> {};
 
 TEST_P(RobustRules, theta_is_the_same_on_any_ranks_and_hostile_uploads_hardly_move_it) {
   auto comm = Communicator::world();
-  CommunicatorSums over_ranks(comm);
-  LocalSums alone;
+  auto alone = fedpp::mpi::Communicator::self();
   auto input = reference::random_case(21, 5, 0.2, 0.1, 0.2, 4);
   const Gaussian theta{std::vector<double>(5, 0.1), std::vector<double>(5, 0.3)};
-  const auto barycentre = [&](Sums& sums, Estimator estimator, bool split) {
+  const auto barycentre = [&](fedpp::mpi::Communicator& comm, Estimator estimator, bool split) {
     std::vector<Upload> mine;
     for (const auto& upload : input.views())
       if (!split || upload.client % comm.size() == comm.rank()) mine.push_back(upload);
-    return Aggregator({GetParam(), FixedPoint::one_word(20), 0, estimator, 0.25}, sums).aggregate(theta, mine).theta;
+    return Aggregator({GetParam(), FixedPoint::one_word(20), 0, estimator, 0.25}, comm).aggregate(theta, mine).theta;
   };
   const auto honest = barycentre(alone, Estimator::kMean, false);
   for (int c = 0; c < 4; ++c)  // a fifth of the clients
     for (double& r : input.uploads[c].mean) r += 1e3;
   EXPECT_GT(barycentre(alone, Estimator::kMean, false).mean[0], 100);
   for (const auto estimator : {Estimator::kMedian, Estimator::kTrimmedMean}) {
-    const auto result = barycentre(over_ranks, estimator, true), one = barycentre(alone, estimator, false);
+    const auto result = barycentre(comm, estimator, true), one = barycentre(alone, estimator, false);
     EXPECT_EQ(result.mean, one.mean);
     EXPECT_EQ(result.sd, one.sd);
     for (std::size_t p = 0; p < 5; ++p) {
@@ -126,7 +124,7 @@ TEST_P(RobustRules, theta_is_the_same_on_any_ranks_and_hostile_uploads_hardly_mo
 }
 
 TEST_P(RobustRules, of_clients_that_agree_all_estimators_give_the_same) {
-  LocalSums sums;
+  auto alone = fedpp::mpi::Communicator::self();
   reference::Case input = reference::random_case(1, 4, 0.2, 1, 0.2, 9);
   for (int c = 0; c < 5; ++c) {
     input.uploads.push_back(input.uploads.front());
@@ -136,7 +134,7 @@ TEST_P(RobustRules, of_clients_that_agree_all_estimators_give_the_same) {
   for (const auto estimator : {Estimator::kMean, Estimator::kMedian, Estimator::kTrimmedMean}) {
     const auto views = input.views();
     const auto result =
-        Aggregator({GetParam(), FixedPoint::two_words(), 0, estimator, 0.2}, sums).aggregate(theta, views).theta;
+        Aggregator({GetParam(), FixedPoint::two_words(), 0, estimator, 0.2}, alone).aggregate(theta, views).theta;
     for (std::size_t p = 0; p < 4; ++p) {
       EXPECT_NEAR(result.mean[p], input.uploads[0].mean[p], 1e-12);
       EXPECT_NEAR(result.sd[p], input.uploads[0].sd[p], 1e-12);
@@ -146,7 +144,7 @@ TEST_P(RobustRules, of_clients_that_agree_all_estimators_give_the_same) {
 
 /// However large: what the sums cannot hold is rejected before them.
 TEST_P(RobustRules, hostile_uploads_of_any_size_end_no_round) {
-  LocalSums sums;
+  auto alone = fedpp::mpi::Communicator::self();
   const Gaussian theta{std::vector<double>(4, 0.1), std::vector<double>(4, 0.3)};
   for (const auto estimator : {Estimator::kMedian, Estimator::kTrimmedMean})
     for (double size = 1; size < 1e300; size *= 1.7) {
@@ -155,7 +153,7 @@ TEST_P(RobustRules, hostile_uploads_of_any_size_end_no_round) {
         for (double& r : input.uploads[c].mean) r *= c % 2 == 0 ? size : -size;
       const auto views = input.views();
       const auto result =
-          Aggregator({GetParam(), FixedPoint::one_word(40), 0, estimator, 0.0}, sums).aggregate(theta, views);
+          Aggregator({GetParam(), FixedPoint::one_word(40), 0, estimator, 0.0}, alone).aggregate(theta, views);
       EXPECT_EQ(result.accepted + result.rejected.size(), 10u);
       for (std::size_t p = 0; p < 4; ++p)
         EXPECT_TRUE(std::isfinite(result.theta.mean[p]) && std::isfinite(result.theta.sd[p]) && result.theta.sd[p] > 0)
