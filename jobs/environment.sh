@@ -8,8 +8,6 @@
 #   FEDPP_LAUNCHER    srun (default under SLURM) or mpirun
 #   FEDPP_SRUN        further options of srun, as in "--mpi=pmix --cpu-bind=cores"
 #   FEDPP_MPIRUN      further options of mpirun; where they say --map-by or --bind-to, ranks are placed by them alone
-#   FEDPP_GPU_AWARE_MPI   0 (default) or 1: whether the MPI library looks for device memory in its buffers. fedpp hands it host
-#                     memory only (2P numbers a round), so 0 loses nothing and avoids its start-up and its memory on the GPU.
 #   FEDPP_MODULES     modules to load, for FEDPP_MACHINE=modules
 #   FEDPP_SPACK_ENV   folder of a Spack environment, for FEDPP_MACHINE=spack (default: jobs/environment)
 #   FEDPP_IMAGE       the container, for FEDPP_MACHINE=apptainer (default: fedpp.sif)
@@ -45,21 +43,9 @@ export OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 KOKKOS_DISABLE_WARNINGS=1
 # system has none, older versions of HDF5 refuse to write.
 export HDF5_USE_FILE_LOCKING=${HDF5_USE_FILE_LOCKING:-FALSE}
 
-# One switch for the MPI libraries that are met on clusters (Open MPI 4 and 5, by their own names).
-case ${FEDPP_GPU_AWARE_MPI:-0} in
-  0) export OMPI_MCA_opal_cuda_support=0 OMPI_MCA_accelerator=null MPICH_GPU_SUPPORT_ENABLED=0 MV2_USE_CUDA=0 I_MPI_OFFLOAD=0 ;;
-  1)
-    export MPICH_GPU_SUPPORT_ENABLED=1 MV2_USE_CUDA=1 I_MPI_OFFLOAD=1
-    # An Open MPI that was built without CUDA crashes where it is asked for it.
-    if env -u OMPI_MCA_opal_cuda_support ompi_info --parsable --all 2>/dev/null | grep -q 'built_with_cuda_support:value:true'; then
-      export OMPI_MCA_opal_cuda_support=1
-    else
-      export OMPI_MCA_opal_cuda_support=0
-      ! command -v ompi_info >/dev/null || echo "environment.sh: this Open MPI was built without CUDA: FEDPP_GPU_AWARE_MPI=1 has no effect" >&2
-    fi
-    ;;
-  *) echo "environment.sh: FEDPP_GPU_AWARE_MPI=$FEDPP_GPU_AWARE_MPI: 0 or 1" >&2; exit 2 ;;
-esac
+# fedpp hands MPI host memory only (2P numbers a round): a library that looks for device memory in its buffers would only take time at its start
+# and memory on the GPU. By the names of Open MPI 4 and 5, MPICH, MVAPICH and Intel MPI.
+export OMPI_MCA_opal_cuda_support=0 OMPI_MCA_accelerator=null MPICH_GPU_SUPPORT_ENABLED=0 MV2_USE_CUDA=0 I_MPI_OFFLOAD=0
 
 # place_ranks RANKS: fedpp_placement, the options by which Open MPI's mpirun gives each rank a core a thread. Left alone it binds each of two
 # ranks to one core and more of them to a socket, where their threads meet on its first cores. Where it has not as many cores (hardware

@@ -186,22 +186,6 @@ class Machines(Stubs):
         self.refused("FEDPP_SPACK_ENV=/env is no environment with fedpp in it", FEDPP_MACHINE="spack", FEDPP_SPACK_ENV="/env")
 
 
-class GpuAware(Stubs):
-    """FEDPP_GPU_AWARE_MPI where Open MPI was built with CUDA and where it was not."""
-
-    def support(self, value, said):
-        self.command("ompi_info", f"echo mca:mpi:base:param:mpi_built_with_cuda_support:value:{said}")
-        result = self.start("bash", "-c", f'. "{JOBS}/environment.sh"; echo "$OMPI_MCA_opal_cuda_support$MPICH_GPU_SUPPORT_ENABLED"', FEDPP_GPU_AWARE_MPI=value)
-        return result.stdout.strip(), result.stderr
-
-    def test_open_mpi_is_asked_only_where_it_can(self):
-        self.assertEqual(self.support("0", "true"), ("00", ""))
-        self.assertEqual(self.support("1", "true"), ("11", ""))
-        asked, warning = self.support("1", "false")
-        self.assertEqual(asked, "01")
-        self.assertIn("built without CUDA", warning)
-
-
 class Requeue(Stubs):
     """run.sbatch under a SLURM that says RUNNING; what was asked of scontrol is in `asked`."""
 
