@@ -178,6 +178,24 @@ TEST(Aggregator, theta_stays_where_no_upload_fits) {
   EXPECT_EQ(result.theta.mean, std::vector<double>{2});
 }
 
+TEST(Aggregator, a_variance_near_the_resolution_is_right_or_refused) {
+  int refused = 0;
+  for (const double sd : {1e-3, 1e-4, 4e-5, 2e-5, 5e-6, 1e-6}) {
+    const Case input = random_case(20, 5, 0.3, 0.1 * sd, 0.1 * sd, 9);
+    Case at = input;
+    for (auto& upload : at.uploads) std::fill(upload.sd.begin(), upload.sd.end(), sd);
+    try {
+      const auto theta = aggregate(at, Divergence::kKl, FixedPoint::one_word(40), 0, 0.3).theta;
+      const auto expected = reference::barycentre(at, Divergence::kKl);
+      for (int p = 0; p < 5; ++p) EXPECT_NEAR(theta.sd[p] / expected.sd[p], 1, 5e-3) << sd;
+    } catch (const fedpp::mpi::Error& error) {
+      EXPECT_NE(std::string(error.what()).find("aggregation.fraction_bits"), std::string::npos) << error.what();
+      ++refused;
+    }
+  }
+  EXPECT_EQ(refused, 3);
+}
+
 TEST(Aggregator, variances_below_the_resolution_are_an_error_not_a_zero) {
   const Case input = random_case(3, 2, 0, 1, 1e-9, 9);
   EXPECT_THROW(aggregate(input, Divergence::kFedavg), fedpp::mpi::Error);
