@@ -116,6 +116,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{"model.mean=linear", "model.encoder=rbf"}, "encoder \"rbf\" has none"},
         Refusal{{"data.clients=5", "federation.participants=10"},
                 "federation.participants = 10: more than data.clients = 5"},
+        Refusal{{"aggregation.estimator=trimmed-mean", "federation.participants=4"},
+                "aggregation.trim = 0.2: takes nothing off 4 uploads a round"},
+        Refusal{{"aggregation.estimator=median", "data.clients=2"}, "the median of 2 uploads a round is their mean"},
         Refusal{{"federation.patience=3", "federation.validate_every=0"}, "early stopping needs validation scores"},
         Refusal{
             {"data.protocol=population", "data.realisation=pooled", "data.test=b.csv", "evaluation.next_event=true"},

@@ -182,7 +182,7 @@ class RanksHostile(RanksBase):
 
     def test_replaced_events_trimmed_mean_history(self):
         self.same_with_hostile_clients(attack__kind="replaced-events", attack__strength=0.5, aggregation__estimator="trimmed-mean",
-                                       aggregation__divergence="w2", model__encoder="lstm", **HISTORY)
+                                       aggregation__trim=0.3, aggregation__divergence="w2", model__encoder="lstm", **HISTORY)
 
 
 if __name__ == "__main__":
