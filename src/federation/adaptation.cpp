@@ -42,6 +42,18 @@ void fit_latent_functions(Session& session, const model::Priors& theta) {
   });
 }
 
+bool was_local(const CheckpointHeader& header) {
+  const auto then = nlohmann::json::parse(header.configuration).value("federation", nlohmann::json::object());
+  return then.value("mode", "") == config::word(config::Mode::kLocal);
+}
+
+/// What the client would send from the state that was read: its last upload where that is of later rounds.
+std::optional<model::WeightPosterior> upload_of(const model::ClientState& state, const Strategy& strategy) {
+  if (!state.started) return std::nullopt;
+  const auto& own = strategy.downloads_uploads() ? state.core : state.weights;
+  return own.mean.empty() ? std::nullopt : std::optional(own);
+}
+
 /// The clock that the weights know: another unit stretches every gap, another origin shifts every hour of the day.
 void check_axis_of_time(const CheckpointHeader& header, const config::Config& config) {
   const auto then = nlohmann::json::parse(header.configuration).value("data", nlohmann::json::object());
@@ -90,7 +102,15 @@ void check_adaptable(const CheckpointHeader& header, const config::Config& confi
 
 RunState adopt_prior(Session& session, const CheckpointHeader& header, KeptState wanted) {
   RunState state;
-  mpi::together(session.world(), [&] { state = read_theta(io::File::open_read(header.path), session, wanted); });
+  mpi::together(session.world(), [&] {
+    const auto file = io::File::open_read(header.path);
+    if (was_local(header) && !file.has_attribute("prior_from"))
+      throw UserError(fmt::format(
+          "theta in {} is the initial distribution, since nothing was shared (federation.mode = \"local\"): "
+          "adapt a run of another mode",
+          header.path));
+    state = read_theta(file, session, wanted);
+  });
   state.prior_from = header.path;
   fit_latent_functions(session, state.theta);
   return state;
@@ -105,6 +125,8 @@ RunState continue_clients(Session& session, const CheckpointHeader& header, Kept
     if (session.world().is_root()) state.rounds = read_rounds(file);
     if (file.has_attribute("prior_from")) state.prior_from = file.attribute<std::string>("prior_from");
     const bool other_mode = is_of_other_mode(header, session.config());
+    const auto best_round = file.attribute<std::int64_t>("best_round");
+    const bool rolled_back = wanted == KeptState::kBest && best_round >= 0 && best_round != header.next_round - 1;
     for (auto& client : session.owned()) {
       const io::Group group = file.group(group_name(client.data.id));
       expect_holdings(group, client.data);
@@ -115,6 +137,12 @@ RunState continue_clients(Session& session, const CheckpointHeader& header, Kept
         model::forget_mixtures(client.model.state, session.config().training.sd_map);
       else
         read_upload(group, state.uploads, client.data.id, session.parameters());
+      if (auto upload = state.uploads.find(client.data.id); rolled_back && upload != state.uploads.end()) {
+        if (auto own = upload_of(client.model.state, session.strategy()))
+          upload->second.posterior = std::move(*own);
+        else
+          state.uploads.erase(upload);
+      }
     }
   });
   fit_latent_functions(session, state.theta);

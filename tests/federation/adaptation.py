@@ -161,6 +161,10 @@ class NewClients(Adapting):
         self.assertEqual(self.start([FEDPP, "train", "new/config.toml", "--validate-only"]).returncode, 0)
 
     def test_refused(self):
+        self.deck(**PER_SEQUENCE, federation__mode="local", federation__rounds=1)
+        self.write("new.csv", data_set(8, seed=77, span=80.0))
+        self.train(2, "local")
+        self.refused("is the initial distribution, since nothing was shared", arguments=NEW, source="local")
         self.trained(**PER_SEQUENCE, data__time_unit="hour")
         self.refused('data.time_unit = "day"', 'were trained with "hour"', "--like", arguments=[*NEW, "--set", "data.time_unit=day"])
         self.refused("--set data.train=", "no training data", "--continue")  # the old clients' files are not the new ones'
@@ -182,7 +186,7 @@ class NewClients(Adapting):
 
 class Continue(Adapting):
     def trained(self, **changes):
-        self.deck(federation__rounds=4, **{**PER_SEQUENCE, **changes})
+        self.deck(**{"federation__rounds": 4, **PER_SEQUENCE, **changes})
         self.train(2, "out")
 
     def test_unchanged_data_go_on(self):
@@ -214,6 +218,21 @@ class Continue(Adapting):
         known = {c for r in before for c in r["participants"]}
         self.assertTrue(known - set(after[4]["participants"]), "everybody takes part: the test tests nothing")
         self.assertTrue(all(after[4]["communities"][c] >= 0 for c in known))
+
+    def test_a_best_round_of_before_goes_on_with_its_own_uploads(self):
+        """Those of the rounds after it belong to posteriors that are no more."""
+        self.trained(aggregation__scope="structural-entropy", training__learning_rate=1.0, federation__rounds=40, federation__patience=1)
+        self.assertLess(self.result("out")["best_round"], len(self.result("out")["rounds"]), "the last round is the best: the test tests nothing")
+        self.adapt(2, "more", "--continue", "--rounds", "1")
+        mine = set(self.result("more")["rounds"][-1]["participants"])
+        with h5py.File(self.newest("out")) as old, h5py.File(self.newest("more")) as new:
+            rested = [c for c in old["clients"] if int(c) not in mine and "best" in old["clients"][c] and "upload_mean" in old["clients"][c]]
+            self.assertTrue(rested)
+            for c in rested:
+                then, now = old["clients"][c], new["clients"][c]
+                np.testing.assert_array_equal(now["upload_mean"][()], then["best/weights_mean"][()])
+                np.testing.assert_array_equal(now["last/weights_mean"][()], then["best/weights_mean"][()])
+            self.assertTrue(any((old["clients"][c]["upload_mean"][()] != old["clients"][c]["best/weights_mean"][()]).any() for c in rested))
 
     def test_sequences_that_grew(self):
         self.trained()
