@@ -50,7 +50,7 @@ std::vector<RejectedUpload> Server::aggregate(LocalOutcome& outcome, std::int64_
         {report.client, by_events ? training_events(session_.owned(report.client)) : 1.0, upload.mean, upload.sd});
   }
   const auto rejected = session_.strategy().exchanges() ? update_theta(uploads, round) : unusable(uploads);
-  restart(rejected);
+  restart(rejected, outcome.uploads);
   for (const auto& r : rejected) outcome.uploads.erase(r.client);
   if (session_.strategy().exchanges() && session_.strategy().downloads_uploads())
     for (const auto& [client, posterior] : outcome.uploads) state_.uploads[client] = {round, posterior};
@@ -70,8 +70,14 @@ std::vector<RejectedUpload> Server::update_theta(const std::vector<Upload>& uplo
   return result.rejected;
 }
 
-void Server::restart(const std::vector<RejectedUpload>& rejected) {
-  for (const auto& r : rejected) session_.owned(r.client).model.state.started = false;
+void Server::restart(const std::vector<RejectedUpload>& rejected, const Uploads& uploads) {
+  for (const auto& r : rejected) {
+    auto& state = session_.owned(r.client).model.state;
+    const auto& own = session_.strategy().downloads_uploads() ? state.core : state.weights;
+    const auto& sent = uploads.at(r.client);
+    const bool is_own = sent.mean == own.mean && sent.sd == own.sd;
+    if (is_own || !fault_of(own.mean, own.sd).empty()) state.started = false;
+  }
 }
 
 void Server::personalise(const Uploads& accepted, std::int64_t round) {

@@ -37,8 +37,9 @@ class Server {
   model::WeightPosterior sent_by(std::int64_t client, const model::WeightPosterior& upload, std::int64_t round) const;
   /// The barycentre of the uploads becomes theta. Returns those that it rejects.
   std::vector<RejectedUpload> update_theta(const std::vector<Upload>& uploads, std::int64_t round);
-  /// A posterior that cannot be used is not kept: its client starts at theta when it takes part again.
-  void restart(const std::vector<RejectedUpload>& rejected);
+  /// A posterior that cannot be used is not kept: its client starts at theta when it takes part again. One that was
+  /// not sent is (a hostile client's, ditto's personal one), unless it is no distribution.
+  void restart(const std::vector<RejectedUpload>& rejected, const Uploads& uploads);
 
   Session& session_;
   const config::Config& config_;

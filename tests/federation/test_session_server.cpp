@@ -113,18 +113,18 @@ TEST(Server, gets_to_see_what_a_hostile_client_makes_of_its_upload) {
   for (std::size_t p = 0; p < mean.size(); ++p) EXPECT_NEAR(state.theta.common.mean[p], mean[p], 1e-9) << p;
 }
 
-TEST(Server, lets_a_client_whose_upload_it_rejects_begin_anew) {
+TEST(Server, lets_a_client_whose_posterior_it_rejects_begin_anew) {
   Federation federation;
   auto& session = federation.session();
   auto state = federation.started();
+  session.owned(1).model.state.weights.sd[2] = 0;
   auto outcome = outcome_of(session);
-  outcome.uploads.at(1).sd[2] = 0;
+  outcome.uploads.at(2).mean[0] = 1e300;  // not what it has: tampered with, or a model that is not scored
   federation::Server server(session, state, federation.progress());
   const auto left_out = server.aggregate(outcome, 0);
-  ASSERT_EQ(left_out.size(), 1u);
-  EXPECT_EQ(left_out[0].client, 1);
+  ASSERT_EQ(left_out.size(), 2u);
   for (const auto& client : session.owned()) EXPECT_EQ(client.model.state.started, client.data.id != 1);
-  EXPECT_EQ(outcome.uploads.count(1), 0u);
+  EXPECT_EQ(outcome.uploads.count(1) + outcome.uploads.count(2), 0u);
 }
 
 TEST(Server, keeps_the_bandwidth_that_it_found_in_the_uploads) {
@@ -210,6 +210,7 @@ TEST(ContinueClients, take_weights_and_priors_of_their_own_from_the_state_that_i
     best.weights = moved(best.weights, 0.3);
     state.best_clients[client.data.id] = best;
   }
+  state.uploads[1] = {2, moved(last.at(1), 0.4)};
   federation::write_checkpoint(session, state, folder.string(), 1);
   const auto header = federation::read_header((folder / "checkpoint-000003.h5").string(),
                                               federation::ReadFor::kAdaptation, session.world());
@@ -217,6 +218,8 @@ TEST(ContinueClients, take_weights_and_priors_of_their_own_from_the_state_that_i
     const auto read = federation::continue_clients(session, header, wanted);
     EXPECT_EQ(read.next_round, 3);
     EXPECT_EQ(read.theta.own.size(), 1u);
+    ASSERT_EQ(read.uploads.size(), 1u);  // of a round after the best one: that state's is its weights
+    EXPECT_EQ(read.uploads.at(1).posterior.mean, moved(last.at(1), wanted == KeptState::kBest ? 0.3 : 0.4).mean);
     EXPECT_EQ(read.theta.own.at(1).mean, (wanted == KeptState::kBest ? state.best_theta : state.theta).own.at(1).mean);
     for (const auto& client : session.owned())
       EXPECT_EQ(client.model.state.weights.mean,
