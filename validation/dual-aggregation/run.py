@@ -53,6 +53,7 @@ ATTACKS = {
     "sign-flipped": ["attack.kind=sign-flipped", "attack.strength=5"],
     "replaced events": ["attack.kind=replaced-events", "attack.strength=1"],
 }
+PRIOR_SDS = ["1", "0.3", "0.1"]
 STEPS = {2: [0.125, 0.875], 4: [0.125, 0.375, 0.625, 0.875]}  # where each group's rate goes up, share of the window
 
 
@@ -198,6 +199,32 @@ def mixed(args, few, seeds, _):
     planted(args, [*few, *MIXED_SETTINGS], seeds, ["mixed"])
 
 
+def prior(args, few, seeds, groups_of):
+    """How much of the gain hangs on the prior over the weights: its sd, and how often the clients of FedAvg count it."""
+    once = f"training.prior_weight={1 / CLIENTS}"
+    methods = {name: METHODS[name] for name in ("global kl", "structural entropy", "FedAvg")}
+    methods.update({f"{name}, prior weight 1/{CLIENTS}": [*METHODS[name], once] for name in ("global kl", "FedAvg")})
+    rows = []
+    for groups in groups_of:
+        scores, validations = {}, {}
+        print(f"\n{groups} planted groups, {args.lists} training lists a client, {seeds} seed(s)\n")
+        print("| prior_sd | | headline | less global kl | less global kl at prior_sd 1 | validation | ARI, mean (least) |\n|---|---|---|---|---|---|---|")
+        for sd in PRIOR_SDS:
+            for name, changes in methods.items():
+                key, ari = (sd, name), []
+                for seed in range(1, seeds + 1):
+                    result = run(args, few, groups, seed, f"prior {sd} {name}", [*changes, f"model.prior_sd={sd}"])
+                    scores.setdefault(key, []).append(result["scores"]["models"][0]["headline"])
+                    validations.setdefault(key, []).append(max(r["validation"] for r in result["rounds"] if r["validation"] is not None))
+                    ari += [found(result, groups)[0]] if found(result, groups) else []
+                    rows.append([groups, args.lists, seed, sd, name, f"{scores[key][-1]:.6f}", f"{validations[key][-1]:.6f}", f"{ari[-1]:.4f}" if ari else ""])
+                less = [running.paired(list(zip(scores[key], scores[other, "global kl"]))) for other in (sd, PRIOR_SDS[0])]
+                cells = [sd, name, running.mean_sd(scores[key], 4), *(f"{gain:+.4f} ± {error:.4f}" for gain, error in less),
+                         f"{statistics.mean(validations[key]):.4f}", f"{statistics.mean(ari):.2f} ({min(ari):.2f})" if ari else ""]
+                print("| " + " | ".join(cells) + " |", flush=True)
+    write(args.out / "prior.csv", ["groups", "lists", "seed", "prior_sd", "method", "headline", "validation", "ari"], rows)
+
+
 def hostile(args, few, seeds, groups_of):
     """Score of the honest clients under every attack, by server."""
     rows, shares = [], [float(x) for x in args.shares.split(",")]
@@ -223,13 +250,13 @@ def hostile(args, few, seeds, groups_of):
 
 
 def main():
-    args = running.arguments(__doc__, ("table", ["planted", "mixed", "hostile"], "which table"), seeds=(int, 5, "seeds"), groups=(str, "2,4", "planted groups"),
+    args = running.arguments(__doc__, ("table", ["planted", "prior", "mixed", "hostile"], "which table"), seeds=(int, 5, "seeds"), groups=(str, "2,4", "planted groups"),
                              lists=(int, 25, "training lists a client"), shares=(str, "0.1,0.2", "shares of hostile clients"),
                              methods=(str, "", "planted: global kl and the methods whose names contain this"),
                              quick=(bool, False, "one seed, two groups, few rounds: only that everything runs"))
     seeds, groups_of = (1, [2]) if args.quick else (args.seeds, [int(g) for g in args.groups.split(",")])
     few = ["federation.rounds=3", "model.inducing=8", "evaluation.e_steps=3"] if args.quick else []
-    table = {"planted": planted, "mixed": mixed, "hostile": hostile}[args.table]
+    table = {"planted": planted, "prior": prior, "mixed": mixed, "hostile": hostile}[args.table]
     if not args.quick:
         table(args, few, seeds, groups_of)
         return
