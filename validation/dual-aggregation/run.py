@@ -203,7 +203,7 @@ def prior(args, few, seeds, groups_of):
     """How much of the gain hangs on the prior over the weights: its sd, and how often the clients of FedAvg count it."""
     once = f"training.prior_weight={1 / CLIENTS}"
     methods = {name: METHODS[name] for name in ("global kl", "structural entropy", "FedAvg")}
-    methods.update({f"{name}, prior weight 1/{CLIENTS}": [*METHODS[name], once] for name in ("global kl", "FedAvg")})
+    methods.update({f"{name}, prior weight 1/{CLIENTS}": [*changes, once] for name, changes in list(methods.items())})
     rows = []
     for groups in groups_of:
         scores, validations = {}, {}
