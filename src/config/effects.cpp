@@ -1,5 +1,6 @@
 #include "config/effects.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 
@@ -18,6 +19,15 @@ bool dealt(const Config& c) { return c.data.client_files.empty(); }
 bool cut(const Config& c) { return c.data.protocol == Protocol::kChronological; }
 bool exchanges(const Config& c) { return c.federation.mode != Mode::kLocal; }
 bool personal(const Config& c) { return c.aggregation.scope != Scope::kGlobal; }
+/// Whether the estimator is another than the mean of a round's uploads.
+bool is_robust(const Config& c) {
+  const auto& a = c.aggregation;
+  const auto uploads =
+      c.federation.participants > 0 ? std::min(c.federation.participants, c.data.clients) : c.data.clients;
+  if (a.estimator == Estimator::kMedian) return uploads > 2;
+  // As order_statistics.cpp rounds.
+  return a.estimator == Estimator::kTrimmedMean && a.trim * static_cast<double>(uploads) * (1 + 1e-12) >= 1;
+}
 bool attacked(const Config& c) { return c.attack.kind != AttackKind::kNone; }
 
 const Dependency kDependencies[] = {
@@ -67,7 +77,9 @@ const Dependency kDependencies[] = {
     {"aggregation.fraction_bits", exchanges, "federation.mode exchanges something"},
     {"aggregation.mmd_bandwidth", [](const Config& c) { return c.aggregation.divergence == Divergence::kMmd; },
      "aggregation.divergence = \"mmd\""},
-    {"aggregation.estimator", exchanges, "federation.mode exchanges something"},
+    {"aggregation.estimator", [](const Config& c) { return exchanges(c) && is_robust(c); },
+     "federation.mode exchanges something and it is another than the mean: a median of at least three uploads a round, a "
+     "trimmed mean that takes at least one off at each end (aggregation.trim times federation.participants)"},
     {"aggregation.trim", [](const Config& c) { return c.aggregation.estimator == Estimator::kTrimmedMean; },
      "aggregation.estimator = \"trimmed-mean\""},
     {"aggregation.similarity", personal, "aggregation.scope is another than \"global\""},

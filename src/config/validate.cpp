@@ -175,7 +175,7 @@ void check_alignment(Checker& check, const Model& model, const Training& trainin
                "training.alignment = 0, or take another model.encoder");
 }
 
-void check_aggregation(Checker& check, const Data& data, const Model& model, const Federation& federation,
+void check_aggregation(Checker& check, const Model& model, const Federation& federation,
                        const Aggregation& aggregation) {
   const bool communities = aggregation.scope != Scope::kGlobal;
   const bool own = federation.mode == Mode::kFederated;
@@ -205,14 +205,6 @@ void check_aggregation(Checker& check, const Data& data, const Model& model, con
                "knows no weights: set aggregation.weights = \"uniform\", or aggregation.estimator = \"mean\"");
   check.demand(!robust || !communities, "aggregation.estimator",
                "is for one barycentre of all: set aggregation.scope = \"global\", or aggregation.estimator = \"mean\"");
-  const auto uploads = federation.participants > 0 ? std::min(federation.participants, data.clients) : data.clients;
-  const double trimmed = aggregation.trim * static_cast<double>(uploads) * (1 + 1e-12);  // at each end, rounded down
-  check.demand(aggregation.estimator != Estimator::kTrimmedMean || trimmed >= 1, "aggregation.trim",
-               fmt::format("takes nothing off {} uploads a round, so that the trimmed mean is the mean: raise it, or "
-                           "federation.participants",
-                           uploads));
-  check.demand(aggregation.estimator != Estimator::kMedian || uploads > 2, "aggregation.estimator",
-               fmt::format("the median of {} uploads a round is their mean: raise federation.participants", uploads));
   check.demand(!communities || aggregation.weights == UploadWeights::kUniform, "aggregation.weights",
                "the weights within a community follow from the similarities: set aggregation.weights = \"uniform\", or "
                "aggregation.scope = \"global\"");
@@ -260,7 +252,7 @@ void validate(const Config& config, const Origins& origins, const std::vector<Wi
   check_model(check, config.data, config.model);
   check_federation(check, config.data, config.federation);
   check_alignment(check, config.model, config.training, config.federation);
-  check_aggregation(check, config.data, config.model, config.federation, config.aggregation);
+  check_aggregation(check, config.model, config.federation, config.aggregation);
   check_attack(check, config.data, config.attack);
   check_evaluation(check, config.data, config.evaluation);
   check_output(check, config.output);
