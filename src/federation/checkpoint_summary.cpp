@@ -47,8 +47,7 @@ std::string to_text(const CheckpointSummary& s) {
       "theta            P = {}, sd from {:.3g} to {:.3g}\n"
       "seed             {}\n"
       "written by       fedpp {} ({}), layout {}\n",
-      s.rounds_done,
-      s.best_round < 0 ? "none" : fmt::format("{} (validation {:.4f} per event)", s.best_round + 1, s.best_score),
+      s.rounds_done, s.best_round < 0 ? "none" : fmt::format("{} (validation {:.4f})", s.best_round + 1, s.best_score),
       s.clients, s.clients_started, s.parameters, s.smallest_sd, s.largest_sd, s.seed, s.version, s.git, s.layout);
   if (!s.prior_from.empty()) text += fmt::format("prior from       {}\n", s.prior_from);
   text += "configuration, where it is not the default\n";

@@ -42,9 +42,10 @@ double RoundValidation::score(const std::vector<std::int64_t>& participants, std
         "round {}: {} client{} without a validation score: no score from {} weights is a number that sums hold",
         round + 1, all, all == 1 ? "" : "s", all == 1 ? "its" : "their"));
   missing = world.allreduce(missing, mpi::Op::sum, "validation scores");
-  if (of_events == 0 && nats == 0 && missing == 0) return score;  // no window: no round is better than another
+  const auto scored = world.allreduce(static_cast<std::int64_t>(headline.size()), mpi::Op::sum, "validation scores");
+  if (scored > 0 && of_events == 0 && nats == 0) return score;  // no window: no round is better than another
   // Where all windows are without an event, their integrals tell the rounds apart.
-  if (state_.stopping.enter(round, of_events > 0 ? score : nats, missing)) {
+  if (state_.stopping.enter(round, scored > 0 && of_events == 0 ? nats : score, missing)) {
     state_.best_theta = state_.theta;
     for (const auto& client : session_.owned()) state_.best_clients[client.data.id] = client.model.state;
   }

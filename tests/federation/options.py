@@ -123,6 +123,12 @@ class Settings(SameBits):
         self.assertEqual([r["validation"] for r in result["rounds"]], [None] * len(result["rounds"]))
         self.assertGreater(result["best_round"], 0)
 
+    def test_a_round_without_any_validation_score_is_not_the_best(self):
+        self.deck(model__prior_sd=1e3, data__clients=2, federation__participants=0, federation__rounds=2, **PER_SEQUENCE)
+        told = self.train(2, "out", code=2).stdout
+        self.assertIn("2 clients without a validation score", told)
+        self.assertEqual(self.result("out")["best_round"], 0)
+
     def test_the_schedule_makes_the_steps_of_later_rounds_smaller(self):
         self.deck(federation__participants=0, federation__rounds=2, federation__validate_every=0, **PER_SEQUENCE)
         theta = {}
