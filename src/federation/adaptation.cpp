@@ -104,12 +104,13 @@ RunState adopt_prior(Session& session, const CheckpointHeader& header, KeptState
   RunState state;
   mpi::together(session.world(), [&] {
     const auto file = io::File::open_read(header.path);
-    if (was_local(header) && !file.has_attribute("prior_from"))
+    state = read_theta(file, session, wanted);
+    // No barycentre has these sds at all weights.
+    if (was_local(header) && !file.has_attribute("prior_from") && state.theta.common.sd == session.initial_prior().sd)
       throw UserError(fmt::format(
           "theta in {} is the initial distribution, since nothing was shared (federation.mode = \"local\"): "
           "adapt a run of another mode",
           header.path));
-    state = read_theta(file, session, wanted);
   });
   state.prior_from = header.path;
   fit_latent_functions(session, state.theta);
