@@ -2,7 +2,7 @@
 # find-plotting-python.sh - prints a Python that has numpy, h5py and matplotlib: FEDPP_PYTHON, the one in PATH, or the system's, which has
 # them from its packages even where another one stands in front.
 set -euo pipefail
-for python in ${FEDPP_PYTHON:-} python3 /usr/bin/python3; do
+for python in "${FEDPP_PYTHON:-python3}" python3 /usr/bin/python3; do
   if "$python" -c 'import h5py, matplotlib, numpy' 2>/dev/null; then
     echo "$python"
     exit 0

@@ -19,4 +19,4 @@ mpirun -n "$ranks" build/cpu/src/fedpp train examples/nyc-taxi/train.toml --out 
 
 python=$(scripts/find-plotting-python.sh)
 "$python" scripts/plot.py "$out"
-build/cpu/src/fedpp report "$out"
+FEDPP_PYTHON=$python build/cpu/src/fedpp report "$out"

@@ -81,7 +81,7 @@ int simulate_cox(const SimulateOptions& options) {
                         least)
           : fmt::format("points further apart than --lengthscale do not draw the function, and {} are the limit: take "
                         "a --lengthscale of at least {:.4g}",
-                        kMostInducing, cox.window / (kMostInducing - 1)));
+                        kMostInducing, 1.001 * cox.window / (kMostInducing - 1)));  // however that is rounded
   demand_drawable(cox.upper, cox.sequences, "--upper");
   return write_simulation(options.out, std::vector{data::simulate_cox(cox, options.seed)});
 }

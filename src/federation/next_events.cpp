@@ -129,7 +129,7 @@ namespace {
 // Of a client and split: steps, then squares and absolutes.
 constexpr std::size_t kClientSums = 1 + 2 * kPredictors;
 
-/// Collective. Of all clients' training steps, file unit; NaN without any.
+/// Collective. Of all honest clients' training steps, file unit; NaN without any.
 double mean_gap(Session& session) {
   std::vector<double> gaps, counts;
   for (const auto& client : session.owned()) {

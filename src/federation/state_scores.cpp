@@ -59,8 +59,7 @@ void tell_what_is_not_scored(Scores& scores, const Session& session, const TestR
         result.unscored.size() == 1 ? "" : "s", fmt::join(result.unscored, ", "));
   }
   if (result.unscored.empty() && !(total_of(session, result).events > 0))
-    scores.table +=
-        "\nNo test window holds an event, so there is nothing to score: the data end before, or see what was left out.";
+    scores.table += "\nNo test window holds an event: the data end before, or see what was left out.";
 }
 
 /// Kolmogorov-Smirnov distances: of all increments from their counts in bins (of hostile clients none), and of each

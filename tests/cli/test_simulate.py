@@ -59,7 +59,7 @@ class Simulate(Case):
                       self.refuses("simulate", "cox", "--inducing", "1000000", "--out", "s.csv"))
         self.assertIn("--inducing 50: must be at least 101: ", self.refuses("simulate", "cox", "--lengthscale", "1", "--out", "s.csv"))
         self.assertIn("--inducing 2000: points further apart than --lengthscale do not draw the function, and 2000 are the limit: take a --lengthscale of "
-                      "at least 0.05003", self.refuses("simulate", "cox", "--inducing", "2000", "--lengthscale", "1e-300", "--out", "s.csv"))
+                      "at least 0.02504", self.refuses("simulate", "cox", "--window", "50", "--inducing", "2000", "--lengthscale", "1e-300", "--out", "s.csv"))
         self.assertIn("unknown process 'hawks': did you mean 'hawkes'?", self.refuses("simulate", "hawks", "--out", "s.csv"))
         self.assertIn("there are paper-cox, cox, poisson, hawkes, neural-hawkes", self.refuses("simulate", "bogus"))
 
