@@ -28,28 +28,25 @@ PairedDifference paired_difference(const std::vector<ClientScore>& ours, const s
                                    bool shared) {
   assert(ours.size() == other.size());
   const Score sum = total(ours);
-  PairedDifference paired{sum.headline_per_event() - total(other).headline_per_event(),
-                          std::numeric_limits<double>::quiet_NaN(),
-                          0,
-                          0,
-                          shared,
-                          0};
+  PairedDifference paired{};
+  paired.difference = sum.headline_per_event() - total(other).headline_per_event();
+  paired.standard_error = std::numeric_limits<double>::quiet_NaN();
+  paired.shared = shared;
   double squares = 0, of_events = 0;
   for (std::size_t c = 0; c < ours.size(); ++c) {
     assert(ours[c].client == other[c].client);
     const Score &a = ours[c].score, &b = other[c].score;
     if (a.events == 0 && a.headline == 0) continue;  // nothing to score, or left out
-    const double left = sum.events - a.events;       // D_-c = D - change
-    const double change = (a.headline - b.headline - paired.difference * a.events) / left;
+    const double change =
+        (a.headline - b.headline - paired.difference * a.events) / (sum.events - a.events);  // D - D_-c
     squares += change * change;
     of_events += a.events * a.events;
     ++paired.clients;
     paired.above += a.headline > b.headline ? 1 : 0;
   }
   if (of_events > 0) paired.effective = sum.events * sum.events / of_events;
-  if (const double error = std::sqrt(squares * (paired.clients - 1.0) / paired.clients);
-      !shared && std::isfinite(error))
-    if (paired.clients > 1) paired.standard_error = error;
+  const double error = std::sqrt(squares * (paired.clients - 1.0) / paired.clients);
+  if (paired.clients > 1 && !shared && std::isfinite(error)) paired.standard_error = error;
   return paired;
 }
 

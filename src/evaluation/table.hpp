@@ -46,11 +46,12 @@ Verdict verdict(const ScoreTable& table);
 /// each other, the winner marked, protocol and unit said, and last the verdict.
 std::string to_text(const ScoreTable& table);
 
-/// {protocol, unit, events, winner, verdict: {outcome, rival, difference, standard_error, clients, effective_clients, text},
+/// {protocol, unit, events, winner,
+/// verdict: {outcome, rival, difference, standard_error, clients, effective_clients, text},
 /// models: [{name, headline, plug_in, per_client: [{client, headline, plug_in, events, log_likelihood}]}]}, scores per
 /// test event; a client without test events, or left out, has null; log_likelihood is the headline's sum in nats, of
-/// windows without events, too, and null of a client that is left out or has no windows. Without trivial models there is no verdict; "shared": true says that clients may hold the
-/// same sequences.
+/// windows without events, too, and null of a client that is left out or has no windows. Without trivial models there
+/// is no verdict; "shared": true says that clients may hold the same sequences.
 nlohmann::json to_json(const ScoreTable& table);
 
 }  // namespace fedpp::evaluation

@@ -47,7 +47,7 @@ bool was_local(const CheckpointHeader& header) {
   return then.value("mode", "") == config::word(config::Mode::kLocal);
 }
 
-/// What the client would send from the state that was read: its last upload where that is of later rounds.
+/// What the client would have sent in this state; nothing if it had not taken part.
 std::optional<model::WeightPosterior> upload_of(const model::ClientState& state, const Strategy& strategy) {
   if (!state.started) return std::nullopt;
   const auto& own = strategy.downloads_uploads() ? state.core : state.weights;
@@ -138,6 +138,7 @@ RunState continue_clients(Session& session, const CheckpointHeader& header, Kept
         model::forget_mixtures(client.model.state, session.config().training.sd_map);
       else
         read_upload(group, state.uploads, client.data.id, session.parameters());
+      // The uploads in the file are those of the last round.
       if (auto upload = state.uploads.find(client.data.id); rolled_back && upload != state.uploads.end()) {
         if (auto own = upload_of(client.model.state, session.strategy()))
           upload->second.posterior = std::move(*own);

@@ -16,8 +16,8 @@ namespace {
 
 using Weighted = AcceptedUploads::Weighted;
 constexpr std::string_view kTraffic = "reduce uploads";
-constexpr double kLeastResolved =
-    1024;  // of the sums' resolution, for a spread: 20 uploads then move kl's sd by < 0.5 %
+/// Of the sums' resolution, for a spread: the rounding of 20 uploads then moves kl's sd by less than 0.5 %.
+constexpr double kLeastResolved = 1024;
 
 /// The largest term of an upload in the sums of its rule. Robust estimators do not weigh; the point that their spreads
 /// are around is not known yet, but no further from zero than the largest mean: where every upload's 2 (delta^2 + 4 r^2)

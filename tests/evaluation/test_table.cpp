@@ -94,8 +94,8 @@ TEST(Verdict, AClientWithMostOfTheEventsIsOneDraw) {
   EXPECT_NE(all.text.find("one client alone gives no standard error"), std::string::npos) << all.text;
 }
 
-/// Where the models do not differ, at most five of 100 verdicts say that they do: five where clients are of equal size, hardly any where one has
-/// most of the events.
+/// Where the models do not differ, at most five of 100 verdicts say that they do: five where clients are of equal size,
+/// hardly any where one has most of the events.
 TEST(Verdict, IsWrongNoMoreOftenThanItSays) {
   std::mt19937 random(5);
   std::normal_distribution<double> normal;
@@ -108,7 +108,9 @@ TEST(Verdict, IsWrongNoMoreOftenThanItSays) {
         for (const double n : events) differences.push_back(normal(random) * (of_client ? n : std::sqrt(n)));
         beyond += verdict(table_of(differences, events)).paired.outcome() != "tie" ? 1 : 0;
       }
-      if (events.front() == events.back()) EXPECT_GE(beyond, 70);
+      if (events.front() == events.back()) {
+        EXPECT_GE(beyond, 70);
+      }
       EXPECT_LE(beyond, 130) << events.size() << " clients, the first of " << events[0];  // 100 and three of its sds
     }
 }
