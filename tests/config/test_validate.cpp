@@ -235,6 +235,17 @@ TEST(Notes, SayWhatChronologicalAsksOfAnEncoder) {
   }
 }
 
+TEST(Notes, SayWhereARobustEstimatorIsTheMean) {
+  const auto with = [](const std::string& participants) {
+    return notes_with(
+        {"model.encoder=decay", "aggregation.estimator=trimmed-mean", "federation.participants=" + participants});
+  };
+  EXPECT_TRUE(with("5").empty());
+  ASSERT_EQ(with("4").size(), 1u);
+  EXPECT_THAT(with("4")[0], HasSubstr("aggregation.estimator = \"trimmed-mean\" is the mean here"));
+  ASSERT_EQ(notes_with({"model.encoder=decay", "aggregation.estimator=median", "data.clients=2"}).size(), 1u);
+}
+
 TEST(Validate, NamesTheLineOfTheKeyAtFault) {
   EXPECT_THAT(error_of(kMinimal + "clients = 4\n[federation]\nparticipants = 5\n"),
               HasSubstr("run.toml:5:1: federation.participants = 5: more than data.clients = 4"));
