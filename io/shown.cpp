@@ -38,4 +38,15 @@ std::string shown(std::string_view text) {
   return fmt::format("'{}{}'", visible(text.substr(0, end)), end < text.size() ? "..." : "");
 }
 
+std::string ranges(const std::vector<int>& numbers) {
+  std::string text;
+  for (std::size_t k = 0; k < numbers.size(); ++k) {
+    const std::size_t first = k;
+    while (k + 1 < numbers.size() && numbers[k + 1] == numbers[k] + 1) ++k;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", numbers[first]);
+    if (k > first) text += fmt::format("-{}", numbers[k]);
+  }
+  return text;
+}
+
 }  // namespace fedpp::io

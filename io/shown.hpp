@@ -1,8 +1,10 @@
-// Text from files in messages and tables: it stays what it is called, says nothing to the terminal, and is short.
+// Text from files, and lists of numbers, in messages and tables: text stays what it is called, says nothing to the
+// terminal, and is short.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fedpp::io {
 
@@ -11,5 +13,8 @@ std::string visible(std::string_view text);
 
 /// A value for a message: 'visible text', cut after 60 characters of it.
 std::string shown(std::string_view text);
+
+/// Numbers that follow each other by their ends: "0-3,8".
+std::string ranges(const std::vector<int>& numbers);
 
 }  // namespace fedpp::io

@@ -51,17 +51,6 @@ std::string group_line(const std::vector<Column>& columns, std::size_t first_wid
   return line + "\n";
 }
 
-/// "0-3,7".
-std::string ranges(const TypeList& types) {
-  std::string text;
-  for (std::size_t first = 0, last; first < types.size(); first = last + 1) {
-    for (last = first; last + 1 < types.size() && types[last + 1] == types[last] + 1;) ++last;
-    text += fmt::format("{}{}", text.empty() ? "" : ",", types[first]);
-    if (last > first) text += fmt::format("{}{}", last > first + 1 ? "-" : ",", types[last]);
-  }
-  return text;
-}
-
 }  // namespace
 
 ClientSummary summarise(const ClientData& client) {
@@ -111,7 +100,8 @@ std::string summary_table(const std::vector<ClientSummary>& summaries, const std
   };
   for (const ClientSummary& s : summaries)
     add_line(std::to_string(s.id), s,
-             "  " + ranges(s.types) + (names.empty() ? "" : "  " + io::visible(names[static_cast<std::size_t>(s.id)])));
+             "  " + io::ranges({s.types.begin(), s.types.end()}) +
+                 (names.empty() ? "" : "  " + io::visible(names[static_cast<std::size_t>(s.id)])));
   add_line("all", total, "");
   return table + (total.left_out != LeftOut{} ? kWhyLeftOut : "");
 }

@@ -14,6 +14,7 @@
 
 #include "config/counted.hpp"
 #include "gpu/runtime.hpp"
+#include "io/shown.hpp"
 #include "mpi/turns.hpp"
 
 namespace fedpp::federation {
@@ -50,7 +51,7 @@ std::string crowded_ranks(const std::vector<Seat>& seats) {
       "{} of {} ranks with more threads than cores, which then wait for each other (rank {}: {} threads, cores {}): "
       "give a rank its cores (srun --cpus-per-task, mpirun --map-by slot:PE=THREADS), or set OMP_NUM_THREADS lower",
       std::ranges::count_if(seats, &Seat::crowded), seats.size(), first - seats.begin(), first->threads,
-      ranges(first->cores));
+      io::ranges(first->cores));
 }
 
 /// The first host whose ranks, none of them crowded by itself, have more threads than cores together.
@@ -73,7 +74,7 @@ std::string crowded_host(const std::vector<Seat>& seats) {
           "--cpus-per-task and --cpu-bind=cores, mpirun --map-by slot:PE=THREADS), or start fewer ranks there",
           name, config::counted(host.ranks, "rank"), config::counted(host.threads, "thread"),
           config::counted(static_cast<std::int64_t>(host.cores.size()), "core"),
-          ranges({host.cores.begin(), host.cores.end()}));
+          io::ranges({host.cores.begin(), host.cores.end()}));
   return "";
 }
 
@@ -98,17 +99,6 @@ std::string whereabouts() {
   return text + (array && task ? fmt::format(", SLURM job {}_{}", array, task) : fmt::format(", SLURM job {}", job));
 }
 
-std::string ranges(const std::vector<int>& cores) {
-  std::string text;
-  for (std::size_t k = 0; k < cores.size(); ++k) {
-    const std::size_t first = k;
-    while (k + 1 < cores.size() && cores[k + 1] == cores[k] + 1) ++k;
-    text += fmt::format("{}{}", text.empty() ? "" : ",", cores[first]);
-    if (k > first) text += fmt::format("-{}", cores[k]);
-  }
-  return text.empty() ? "?" : text;
-}
-
 RanksExamined examine_ranks(mpi::Communicator& world, const std::function<gpu::Device()>& examine) {
   gpu::Device device;
   mpi::together(world, [&] {
@@ -123,7 +113,7 @@ RanksExamined examine_ranks(mpi::Communicator& world, const std::function<gpu::D
   const Seat own{mpi::node_name(), device.threads, gpu::usable_cores()};
   RanksExamined ranks;
   ranks.lines = world.gather(fmt::format("rank {}: {}, cores {}, {}, self-test passed", world.rank(), whereabouts(),
-                                         ranges(own.cores), device.name),
+                                         own.cores.empty() ? "?" : io::ranges(own.cores), device.name),
                              0, "placement");
   const auto seats = seats_of(world, own);
   auto crowd = crowded_ranks(seats);

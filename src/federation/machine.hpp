@@ -13,9 +13,6 @@ namespace fedpp::federation {
 /// "host n1, process 4711, SLURM job 12_3": the last part only under SLURM.
 std::string whereabouts();
 
-/// Increasing numbers as "0-3,8"; "?" for none.
-std::string ranges(const std::vector<int>& cores);
-
 struct RanksExamined {
   std::vector<std::string> lines;     ///< one a rank: host, process, cores, device
   std::vector<std::string> warnings;  ///< ranks with more threads than cores, alone or together; cores without a thread

@@ -254,13 +254,13 @@ TEST(Summary, TableNamesItsColumnsOnceAndRunsOfTypesByTheirEnds) {
             "        --- sequences ----  ----- events -----  train\n"
             "client  train  valid  test  train  valid  test  times  types\n"
             "     0     10      2     2    100     20    30     99  0-3\n"
-            "    12      8      1     1  12345      6     7  12345  74,75,0,7\n"
+            "    12      8      1     1  12345      6     7  12345  74-75,0,7\n"
             "   all     18      3     3  12445     26    37  12444\n");
   b.left_out = {.sequences = 3, .sequence_events = 11};
   b.id = 1;
   const std::string table = summary_table({a, b}, {"north", "south, old"});
   EXPECT_NE(table.find("train  --- left out ----\n"), std::string::npos) << table;
   EXPECT_NE(table.find("times  sequences  events  types  name\n"), std::string::npos) << table;
-  EXPECT_NE(table.find("12345          3      11  74,75,0,7  south, old\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("12345          3      11  74-75,0,7  south, old\n"), std::string::npos) << table;
   EXPECT_NE(table.find("\nleft out: sequences of fewer than five"), std::string::npos);
 }

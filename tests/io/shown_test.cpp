@@ -32,4 +32,11 @@ TEST(Shown, ValuesAreCutBetweenCharacters) {
 }
 
 }  // namespace
+
+TEST(Shown, RangesOfNumbers) {
+  EXPECT_EQ(ranges({}), "");
+  EXPECT_EQ(ranges({4}), "4");
+  EXPECT_EQ(ranges({0, 1, 2, 5, 7, 8}), "0-2,5,7-8");
+}
+
 }  // namespace fedpp::io

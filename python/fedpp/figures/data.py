@@ -4,14 +4,11 @@ import math
 
 import numpy as np
 
+from ..results import number
+
 
 class Missing(Exception):
     """A figure's data are not in the run; the text says what."""
-
-
-def number(value):
-    """JSON's null is a number that was not finite or not computed."""
-    return math.nan if value is None else float(value)
 
 
 def drawable(values):
