@@ -49,6 +49,29 @@ void refuse_unknown(const CLI::App& app, const std::string& word, const std::str
                                             : fmt::format("did you mean '{}'?", near)));
 }
 
+/// The command whose arguments they are: "simulate poisson" is two deep.
+const CLI::App& innermost(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  return commands.empty() ? app : innermost(*commands.front());
+}
+
+/// What helps with the first argument that no option takes; "" where nothing is known. CLI11 names them without a word.
+std::string advice_on_extras(const CLI::App& command) {
+  const auto extras = command.remaining(/*recurse=*/true);
+  if (extras.empty()) return "";
+  const std::string word = extras.front().substr(0, extras.front().find('='));
+  if (word.starts_with("--")) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command.get_options())
+      for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+    const std::string near = config::nearest(word, names);
+    return near.empty() ? "" : fmt::format("unknown option '{}': did you mean '{}'?", word, near);
+  }
+  if (command.get_option_no_throw("--set") && word.find('.') != std::string::npos && word != extras.front())
+    return fmt::format("'{0}' belongs to no option: each key has a --set of its own, here --set {0}", extras.front());
+  return "";
+}
+
 }  // namespace
 
 Action read_command_line(int argc, char** argv) {
@@ -84,6 +107,7 @@ Action read_command_line(int argc, char** argv) {
     const int code = app.exit(asked);
     return [code] { return code; };
   } catch (const CLI::ParseError& error) {
+    if (const auto advice = advice_on_extras(innermost(app)); !advice.empty()) throw UsageError(advice);
     throw UsageError(fmt::format("{} (see fedpp {}{}--help)", error.what(), argv[1][0] != '-' ? argv[1] : "",
                                  argv[1][0] != '-' ? " " : ""));
   }

@@ -37,6 +37,15 @@ class Usage(Case):
     def test_misspelt_command_gets_a_suggestion(self):
         self.assertIn("unknown command 'trian': did you mean 'train'?", self.refuses("trian", "run.toml"))
 
+    def test_misspelt_option_gets_a_suggestion(self):
+        self.assertIn("unknown option '--rezume': did you mean '--resume'?", self.refuses("train", "run.toml", "--rezume"))
+        self.assertIn("unknown option '--rte': did you mean '--rate'?", self.refuses("simulate", "poisson", "--rte=2", "--out", "s.csv"))
+        self.assertIn("--qqqqqq (see fedpp train --help)", self.refuses("train", "run.toml", "--qqqqqq"))
+
+    def test_two_keys_after_one_set_are_told_apart(self):
+        self.assertIn("'model.width=8' belongs to no option: each key has a --set of its own, here --set model.width=8",
+                      self.refuses("train", "run.toml", "--set", "federation.seed=1", "model.width=8"))
+
     def test_unknown_command_lists_all(self):
         self.assertIn("there are train, evaluate", self.refuses("xyzzyx"))
 
