@@ -3,14 +3,10 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <cassert>
-#include <cmath>
 
 namespace fedpp::mpi {
 
 namespace {
-
-constexpr double kTwo64 = 0x1p64;
 
 // -x modulo 2^128.
 void negate(std::uint64_t& low, std::uint64_t& high) {
@@ -31,7 +27,9 @@ double to_double(std::uint64_t low, std::uint64_t high) {
 }  // namespace
 
 ExactSums::ExactSums(std::size_t size, FixedPoint format, std::uint64_t contributions)
-    : format_(format), contributions_(contributions == 0 ? 1 : contributions) {
+    : format_(format),
+      contributions_(contributions == 0 ? 1 : contributions),
+      scale_(std::ldexp(1.0, format.fraction_bits)) {
   if (format.words != 1 && format.words != 2) {
     throw Error(fmt::format("exact sums have 1 or 2 words, not {}", format.words));
   }
@@ -61,25 +59,6 @@ void ExactSums::refuse(std::size_t index, double x) const {
                   "bits and {} contributions",
                   x, index, bound(), 64 * format_.words - 1, format_.fraction_bits, contributions_,
                   format_.fraction_bits, contributions_));
-}
-
-bool ExactSums::holds(double x) const {
-  return std::fabs(std::ldexp(x, format_.fraction_bits)) < scaled_bound_;  // exact, or beyond the bound
-}
-
-void ExactSums::add(std::size_t index, double x) {
-  assert(index < size());
-  if (!holds(x)) refuse(index, x);
-  const double rounded = std::nearbyint(std::ldexp(x, format_.fraction_bits));
-  if (format_.words == 1) {
-    words_[index] += static_cast<std::uint64_t>(static_cast<std::int64_t>(rounded));
-    return;
-  }
-  const double magnitude = std::fabs(rounded);
-  const double upper = std::floor(magnitude / kTwo64);  // exact: a power of two
-  std::uint64_t term[2] = {static_cast<std::uint64_t>(magnitude - upper * kTwo64), static_cast<std::uint64_t>(upper)};
-  if (rounded < 0) negate(term[0], term[1]);
-  add_two_words(term, &words_[2 * index]);
 }
 
 double ExactSums::value(std::size_t index) const {

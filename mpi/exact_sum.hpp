@@ -3,6 +3,8 @@
 // Needs no MPI: the collectives are in mpi/exact_reduce.hpp.
 #pragma once
 
+#include <cassert>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -29,10 +31,26 @@ class ExactSums {
 
   /// Adds x, rounded to the nearest multiple of 2^-k (ties to even), to sum `index`. Throws Error for NaN, infinities,
   /// and |x| beyond bound(), naming value, index, bound and remedy.
-  void add(std::size_t index, double x);
+  void add(std::size_t index, double x) {
+    assert(index < size());
+    const double scaled = x * scale_;  // exact, or beyond the bound
+    if (!(std::fabs(scaled) < scaled_bound_)) refuse(index, x);
+    const double rounded = std::nearbyint(scaled);
+    if (format_.words == 1) {
+      words_[index] += static_cast<std::uint64_t>(static_cast<std::int64_t>(rounded));
+      return;
+    }
+    const double magnitude = std::fabs(rounded);
+    const auto upper = static_cast<std::int64_t>(magnitude * 0x1p-64);
+    const auto lower = static_cast<std::uint64_t>(magnitude - static_cast<double>(upper) * 0x1p64);  // exact
+    const std::uint64_t negative = rounded < 0 ? 1 : 0, flip = 0 - negative;                         // -x is ~x + 1
+    const std::uint64_t low = (lower ^ flip) + negative;
+    const std::uint64_t term[2] = {low, (static_cast<std::uint64_t>(upper) ^ flip) + (low == 0 ? negative : 0)};
+    add_two_words(term, &words_[2 * index]);
+  }
 
   /// Whether add() would take x.
-  bool holds(double x) const;
+  bool holds(double x) const { return std::fabs(x * scale_) < scaled_bound_; }
 
   /// Sum `index`, correctly rounded to double.
   double value(std::size_t index) const;
@@ -60,6 +78,7 @@ class ExactSums {
 
   FixedPoint format_;
   std::uint64_t contributions_;
+  double scale_;         // 2^k
   double scaled_bound_;  // bound() * 2^k, rounded down
   std::vector<std::uint64_t> words_;
 };
