@@ -104,9 +104,11 @@ class Mixture {
 
   /// Newton's method from the quantile of a distribution of the same mean and variance, with bisections where it leaves
   /// the bracket or does not halve its step. Bisections end any search, of a model, too, whose weights have left all
-  /// bounds.
+  /// bounds. A step within the tolerance ends it at once if the probability is met: rounding may put it on the
+  /// bracket's end, which is x. (Not by the step alone: beside a jump the density is without bound.)
   double quantile(double q) const {
     constexpr double kTolerance = 1e-10;
+    constexpr double kMet = 1e-6;
     constexpr int kMostSteps = 300;
     double low = 1e300, high = -1e300, sum = 0, squares = 0;
     for (const auto& s : samples_) {
@@ -125,6 +127,8 @@ class Mixture {
       const auto [probability, density] = below(x);
       (probability < q ? low : high) = x;
       double next = x - (probability - q) / density;
+      if (std::abs(probability - q) < kMet && std::abs(next - x) <= kTolerance * std::max(1.0, std::abs(x)))
+        return next;
       if (!(low < next && next < high && std::abs(next - x) < 0.5 * last)) next = 0.5 * (low + high);
       last = std::abs(next - x);
       x = next;
