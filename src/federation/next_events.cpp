@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <optional>
+#include <utility>
 
 #include "federation/scoring.hpp"
 #include "federation/stop_signal.hpp"
@@ -89,8 +92,12 @@ data::Stream NextEventReader::history(std::size_t sequence) const {
 
 std::vector<evaluation::NextEvent> NextEventReader::after(const std::vector<GapStart>& starts,
                                                           const GapDraws& draws) const {
-  std::vector<evaluation::NextEvent> result;
-  result.reserve(starts.size());
+  // Starts of one draw each go by the sample of the weights that it is of, which their batch is then read under alone.
+  const auto sample_of = [&](std::size_t k) { return draws.count == 1 ? starts[k].first_draw % samples_ : 0; };
+  std::vector<std::size_t> order(starts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, sample_of);
+  std::vector<std::optional<evaluation::NextEvent>> found(starts.size());
   for (std::size_t first = 0, last; first < starts.size(); first = last) {
     auto asked = streams_;
     model::DrawsWanted wanted{draws.seed, draws.count, {}};
@@ -98,9 +105,9 @@ std::vector<evaluation::NextEvent> NextEventReader::after(const std::vector<GapS
     std::vector<std::pair<std::size_t, std::size_t>> at;  // realisation and first node of each start
     double used = 0;
     for (last = first; last < starts.size(); ++last) {
-      const auto& start = starts[last];
+      const auto& start = starts[order[last]];
       used += model::drawn_bytes(scored_, samples_, grid_.nodes.size(), draws.count, start.path);
-      if (last > first && used > budget_) break;
+      if (last > first && (used > budget_ || sample_of(order[last]) != sample_of(order[first]))) break;
       const std::size_t i = realisation(start.sequence);
       auto& r = asked[i];
       at.emplace_back(i, r.nodes.size());
@@ -117,10 +124,15 @@ std::vector<evaluation::NextEvent> NextEventReader::after(const std::vector<GapS
       r.node_history.resize(r.nodes.size(), {stream, before});
     }
     const auto read = posterior_.drawn(asked, wanted);
-    for (const auto& [i, node] : at)
-      result.emplace_back(grid_, std::span(read[i]).subspan(node * draws.count, grid_.nodes.size() * draws.count),
-                          draws.count);
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      const auto& [i, node] = at[k];
+      found[order[first + k]].emplace(
+          grid_, std::span(read[i]).subspan(node * draws.count, grid_.nodes.size() * draws.count), draws.count);
+    }
   }
+  std::vector<evaluation::NextEvent> result;
+  result.reserve(starts.size());
+  for (auto& next : found) result.push_back(std::move(*next));
   return result;
 }
 

@@ -28,7 +28,9 @@ struct PointsRead {
   gpu::Fields fields;
 };
 
-/// Other points of the clients of `fitted`, from the posterior that it holds.
-PointsRead read_points(const LatentPosterior::Fitted& fitted, const std::vector<ClientPoints>& points);
+/// Other points of the clients of `fitted`, from the posterior that it holds. \param sample of the weights of the only
+/// client, which these points are read under alone, as the batch's only one
+PointsRead read_points(const LatentPosterior::Fitted& fitted, const std::vector<ClientPoints>& points,
+                       std::optional<int> sample = std::nullopt);
 
 }  // namespace fedpp::model

@@ -81,6 +81,8 @@ class LatentPosterior {
   /// one (nu, log m) and one sample of the weights for the client. What the inducing points leave open about f is taken
   /// to vary alike at all points: it does near each other, and far from each other counts then vary too much rather
   /// than too little (theory 1.8).
+  /// Draws of one sample of the weights (those whose numbers are alike modulo their number) are read under it alone, which
+  /// takes one part in PredictionOptions::samples of the time.
   /// \param points one entry per realisation \param wanted which draws are read there
   /// \return [realisation][point][wanted.count] \throws PredictionError
   std::vector<std::vector<double>> drawn(const std::vector<data::Realisation>& points, const DrawsWanted& wanted) const;

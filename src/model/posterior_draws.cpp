@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <span>
 
 #include "gpu/drawn_intensity.hpp"
@@ -93,6 +94,13 @@ Table table_of(const LatentPosterior::Fitted& fitted, const LevelUncertainty& le
   return table;
 }
 
+/// The sample of the weights that all draws are of, where there is one: no other need be read.
+std::optional<int> only_sample(const Table& table) {
+  const bool alike = !table.sample.empty() &&
+                     std::ranges::all_of(table.sample, [&](int sample) { return sample == table.sample.front(); });
+  return alike ? std::optional(table.sample.front()) : std::nullopt;
+}
+
 gpu::Draws on_device(const Table& table, const LevelUncertainty& level, int count) {
   gpu::Draws draws;
   draws.count = count;
@@ -125,8 +133,11 @@ std::vector<std::vector<double>> LatentPosterior::drawn(const std::vector<data::
   const auto& fitted = *fitted_;
   assert(fitted.clients.size() == 1 && fitted.options.bands && wanted.first.size() == points.size());
   const LevelUncertainty level = fitted.level ? *fitted.level : known_level(*fitted.trained);
-  const gpu::Draws draws = on_device(table_of(fitted, level, wanted), level, wanted.count);
-  const auto [batch, fields] = read_points(fitted, {{fitted.clients.front(), &points}});
+  Table table = table_of(fitted, level, wanted);
+  const auto sample = only_sample(table);
+  if (sample) std::ranges::fill(table.sample, 0);  // the batch's only one
+  const gpu::Draws draws = on_device(table, level, wanted.count);
+  const auto [batch, fields] = read_points(fitted, {{fitted.clients.front(), &points}}, sample);
   const gpu::Array<double> intensity("drawn_intensity", draws.first_row.size() * wanted.count);
   gpu::drawn_intensity(fitted.exec, batch.batch(), fields, draws, intensity);
   fitted.exec.fence();
