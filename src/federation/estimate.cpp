@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,17 +44,26 @@ Times times_of(const Session& session, const Rates& rates) {
   };
   Times times;
   std::vector<std::int64_t> updates(static_cast<std::size_t>(f.rounds), 0), validations = updates;  // nanoseconds
+  std::set<std::int64_t> started, scored;
   for (std::int64_t round = 0; round < f.rounds; ++round) {
     double update = 0, validate = 0;
-    for (const auto c :
-         sample_participants(session.clients(), f.participants, session.seed(), round, f.straggling_period)) {
-      if (!session.owns(c)) continue;
-      update += rates.update * flops(session.owned(c), config.training.samples);
-      validate += rates.validate * flops(session.owned(c), 1);
+    const auto participants =
+        sample_participants(session.clients(), f.participants, session.seed(), round, f.straggling_period);
+    for (const auto c : participants) {
+      started.insert(c);
+      scored.erase(c);
+      if (session.owns(c)) update += rates.update * flops(session.owned(c), config.training.samples);
     }
     times.own_update += update;
     updates[round] = static_cast<std::int64_t>(1e9 * update);
-    validations[round] = is_validated(f, round) ? static_cast<std::int64_t>(1e9 * validate) : 0;
+    if (!is_validated(f, round)) continue;
+    for (const auto& client : session.owned()) {  // as RoundValidation does
+      const auto c = client.data.id;
+      const bool in_turn = !started.contains(c) && has_its_turn(f, session.clients(), c, round);
+      const bool is_new = scored.insert(c).second;
+      if (is_new || in_turn || session.strategy().scores_received()) validate += rates.validate * flops(client, 1);
+    }
+    validations[round] = static_cast<std::int64_t>(1e9 * validate);
   }
   for (auto* of_rounds : {&updates, &validations}) {
     world.allreduce(std::span<std::int64_t>(*of_rounds), mpi::Op::max, "estimate");

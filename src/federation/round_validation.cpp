@@ -17,7 +17,7 @@ double RoundValidation::score(const std::vector<std::int64_t>& participants, std
     for (const auto c : participants) state_.validation.erase(c);  // out of date; a checkpoint tells it, too
     return std::nan("");
   }
-  const auto clients = due(participants);
+  const auto clients = due(participants, round);
   std::vector<double> headline, events;
   std::int64_t failed = 0, missing = 0;
   auto& world = session_.world();
@@ -52,13 +52,16 @@ double RoundValidation::score(const std::vector<std::int64_t>& participants, std
   return score;
 }
 
-/// This rank's clients whose score is out of date.
-std::vector<std::int64_t> RoundValidation::due(const std::vector<std::int64_t>& participants) const {
+/// This rank's clients whose score is out of date, or has its turn.
+std::vector<std::int64_t> RoundValidation::due(const std::vector<std::int64_t>& participants,
+                                               std::int64_t round) const {
+  const auto& federation = session_.config().federation;
   std::vector<std::int64_t> clients;
   for (const auto& client : session_.owned()) {
     const auto c = client.data.id;
-    const bool took_part = std::find(participants.begin(), participants.end(), c) != participants.end();
-    if (!client.model.state.started || !state_.validation.contains(c) || took_part || all_change_) clients.push_back(c);
+    const bool took_part = std::ranges::binary_search(participants, c);
+    const bool in_turn = !client.model.state.started && has_its_turn(federation, session_.clients(), c, round);
+    if (took_part || in_turn || all_change_ || !state_.validation.contains(c)) clients.push_back(c);
   }
   return clients;
 }

@@ -19,11 +19,12 @@ class RoundValidation {
       : session_(session), windows_(windows), state_(state), progress_(progress), all_change_(all_change) {}
 
   /// Collective. Headline score per validation event over all clients; NaN where this round is not validated. Clients
-  /// that did not take part keep their score, unless all change. The best round is kept in the state.
+  /// that did not take part keep their score, unless all change; those that never did have it renewed in turns. The best
+  /// round is kept in the state.
   double score(const std::vector<std::int64_t>& participants, std::int64_t round);
 
  private:
-  std::vector<std::int64_t> due(const std::vector<std::int64_t>& participants) const;
+  std::vector<std::int64_t> due(const std::vector<std::int64_t>& participants, std::int64_t round) const;
 
   Session& session_;
   ValidationWindows& windows_;

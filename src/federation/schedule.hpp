@@ -18,6 +18,15 @@ inline bool is_validated(const config::Federation& federation, std::int64_t roun
   return every > 0 && ((round + 1) % every == 0 || round + 1 == federation.rounds);
 }
 
+/// Whether `client`, of `clients` in all, has its turn after `round`, which is validated: the clients that have not yet
+/// taken part take turns, about as many in each as a round has participants. Only theta changes their scores.
+inline bool has_its_turn(const config::Federation& federation, std::int64_t clients, std::int64_t client,
+                         std::int64_t round) {
+  const auto participants = federation.participants;
+  const auto turns = participants > 0 && participants < clients ? (clients + participants - 1) / participants : 1;
+  return (client + round / federation.validate_every) % turns == 0;
+}
+
 /// The best validated round so far and whether to go on. Plain data: it is part of a checkpoint.
 struct EarlyStopping {
   std::int64_t patience = 0;     ///< stop after so many validations without improvement; 0: never

@@ -35,6 +35,29 @@ TEST(Validation, is_after_every_so_many_rounds_and_after_the_last) {
   EXPECT_TRUE(validated(0).empty());
 }
 
+TEST(Validation, clients_that_never_took_part_take_turns) {
+  fedpp::config::Federation federation;
+  federation.rounds = 100;
+  federation.participants = 3;
+  federation.validate_every = 2;
+  constexpr int kClients = 8, kTurns = 3;
+  std::vector<int> turns(kClients, 0);
+  for (int validation = 0; validation < kTurns; ++validation) {
+    int now = 0;
+    for (int c = 0; c < kClients; ++c) {
+      const bool turn = fedpp::federation::has_its_turn(federation, kClients, c, 2 * validation + 1);
+      turns[c] += turn;
+      now += turn;
+    }
+    EXPECT_LE(now, 3);
+  }
+  EXPECT_EQ(turns, std::vector<int>(kClients, 1));
+  for (const std::int64_t participants : {0, 8, 20}) {
+    federation.participants = participants;
+    for (int c = 0; c < kClients; ++c) EXPECT_TRUE(fedpp::federation::has_its_turn(federation, kClients, c, 5));
+  }
+}
+
 TEST(EarlyStopping, keeps_the_best_round_and_stops_when_patience_is_over) {
   EarlyStopping stopping;
   stopping.patience = 2;

@@ -199,9 +199,9 @@ TEST(RoundValidation, counts_the_integral_of_clients_without_an_event_as_test_sc
   EXPECT_DOUBLE_EQ(validation.score({}, 0), -12.0 / 20);
 }
 
-TEST(RoundValidation, scores_anew_whoever_took_part_or_has_no_state_of_its_own) {
+TEST(RoundValidation, scores_anew_whoever_took_part_and_in_turns_who_has_no_state_of_its_own) {
   for (const bool all_change : {false, true}) {
-    Federation federation;
+    Federation federation([](config::Config& config) { config.federation.participants = 2; });
     auto& session = federation.session();
     auto state = federation.started();
     session.owned(2).model.state.started = false;
@@ -209,7 +209,11 @@ TEST(RoundValidation, scores_anew_whoever_took_part_or_has_no_state_of_its_own) 
     for (const auto c : federation.all()) state.validation[c] = known;
     federation::ValidationWindows windows(session);
     const auto now = federation::validation_scores(session, windows, federation.all(), state.theta);
-    federation::RoundValidation(session, windows, state, federation.progress(), all_change).score({1}, 0);
+    federation::RoundValidation validation(session, windows, state, federation.progress(), all_change);
+    validation.score({1}, 1);  // not the turn of client 2
+    for (const auto c : federation.all())
+      EXPECT_EQ(state.validation[c].headline, c != 1 && !all_change ? known.headline : now[c].headline) << c;
+    validation.score({1}, 2);
     for (const auto c : federation.all())
       EXPECT_EQ(state.validation[c].headline, c == 0 && !all_change ? known.headline : now[c].headline) << c;
   }
