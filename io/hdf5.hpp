@@ -57,6 +57,8 @@ class Group {
   Group group(const std::string& path) const;
   /// Creates a group that does not exist.
   Group create_group(const std::string& path);
+  /// A second name in this group, `name`, for what `path` names.
+  void link(const std::string& name, const std::string& path);
   /// Whether `path` names a group or dataset here.
   bool exists(const std::string& path) const;
   bool is_group(const std::string& path) const;

@@ -29,6 +29,11 @@ Group Group::create_group(const std::string& path) {
   return {file_, (path_ == "/" ? "/" : path_ + "/") + path, std::move(handle)};
 }
 
+void Group::link(const std::string& name, const std::string& path) {
+  check(H5Lcreate_hard(id(), path.c_str(), id(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), where(name),
+        "cannot create the link");
+}
+
 bool Group::exists(const std::string& path) const { return is_inside(id(), path, where(path)); }
 
 bool Group::is_group(const std::string& path) const {

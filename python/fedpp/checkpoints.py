@@ -20,16 +20,18 @@ class Gaussian:
 
 @dataclasses.dataclass
 class Client:
-    """One client's private state; `weights` is None where it has not taken part."""
+    """One client's private state; `weights` is None where it has not taken part.
+
+    Of the best round weights and steps alone are kept: the four of the latent functions are None. So are v_mean and v_factor where inference is at its start, N(0, I)."""
 
     weights: Gaussian | None
-    rate: float  # m
-    offset: float  # nu
-    v_mean: np.ndarray  # [realisations * M]
-    v_factor: np.ndarray  # [realisations * M * M], column-major: Sigma_v = F'F
     steps: int  # of Adam
     types: np.ndarray
     sequences: np.ndarray
+    rate: float | None = None  # m
+    offset: float | None = None  # nu
+    v_mean: np.ndarray | None = None  # [realisations, M]
+    v_factor: np.ndarray | None = None  # [realisations, M, M]: Sigma_v = F'F
 
 
 class Checkpoint:
@@ -69,6 +71,19 @@ class Checkpoint:
             if state not in there:
                 raise LookupError(f"{self.path} holds no state '{state}' of client {number}, but: {', '.join(there)}. A best one is there once a round was validated")
             group = holder[state]
-            return Client(self._gaussian(group, "weights") if group.attrs["started"] else None, float(group["rate"][()]),
-                          float(group["offset"][()]), group["v_mean"][()], group["v_factor"][()], int(group.attrs["steps"]),
-                          holder["types"][()], holder["sequences"][()])
+            client = Client(self._gaussian(group, "weights") if group.attrs["started"] else None, int(group.attrs["steps"]), holder["types"][()], holder["sequences"][()])
+            if state == "last":
+                client.rate, client.offset = float(group["rate"][()]), float(group["offset"][()])
+                if "v_mean" in group:
+                    client.v_mean, client.v_factor = self._variational(group)
+            return client
+
+    def _variational(self, group):
+        inducing = self.configuration["model"]["inducing"]
+        mean = group["v_mean"][()].reshape(-1, inducing)
+        if "v_factor" in group:  # of layouts before 6: columns of whole squares
+            return mean, group["v_factor"][()].reshape(-1, inducing, inducing).transpose(0, 2, 1)
+        factor = np.zeros((len(mean), inducing, inducing))
+        columns, rows = np.triu_indices(inducing)  # a lower triangle's columns, from the diagonal down
+        factor[:, rows, columns] = group["v_triangle"][()].reshape(len(mean), -1)
+        return mean, factor

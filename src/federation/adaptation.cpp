@@ -48,7 +48,7 @@ bool was_local(const CheckpointHeader& header) {
 }
 
 /// What the client would have sent in this state; nothing if it had not taken part.
-std::optional<model::WeightPosterior> upload_of(const model::ClientState& state, const Strategy& strategy) {
+std::optional<model::WeightPosterior> upload_of(const model::WeightState& state, const Strategy& strategy) {
   if (!state.started) return std::nullopt;
   const auto& own = strategy.downloads_uploads() ? state.core : state.weights;
   return own.mean.empty() ? std::nullopt : std::optional(own);
@@ -133,7 +133,8 @@ RunState continue_clients(Session& session, const CheckpointHeader& header, Kept
       expect_holdings(group, client.data);
       const bool best_one = wanted == KeptState::kBest && group.exists("best");
       read_own_prior(group, best_one ? "best_prior" : "prior", state.theta, client.data.id);
-      read_client_weights(group.group(best_one ? "best" : "last"), client.model.state, session.parameters());
+      static_cast<model::WeightState&>(client.model.state) =
+          read_weights(group.group(best_one ? "best" : "last"), session.parameters());
       if (other_mode)
         model::forget_mixtures(client.model.state, session.config().training.sd_map);
       else

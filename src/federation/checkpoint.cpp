@@ -97,6 +97,13 @@ void forget_scores(RunState& state) {
   state.gains.clear();
 }
 
+/// The weights after the best round: those after the last under a second name, where the client took no part since.
+void write_best(io::Group& client, const model::WeightState& best, const model::WeightState& last) {
+  if (best == last) return client.link("best", "last");
+  io::Group group = client.create_group("best");
+  write_weights(group, best);
+}
+
 /// Collective. Rank 0 writes the shared part, then every rank in turn appends its clients; the last one, whose node sees
 /// what all have written, seals it.
 void write_partial(Session& session, const RunState& state, const io::PartialFile& partial) {
@@ -128,13 +135,15 @@ void write_partial(Session& session, const RunState& state, const io::PartialFil
     io::File file = io::File::open_append(partial);
     for (const auto& client : session.owned()) {
       io::Group group = file.create_group(group_name(client.data.id));
-      write_client_state(group.create_group("last"), client.model.state);
+      io::Group last = group.create_group("last");
+      write_weights(last, client.model.state);
+      write_latent(last, client.model.state);
       write_own_prior(group, "prior", state.theta, client.data.id);
       write_own_prior(group, "best_prior", state.best_theta, client.data.id);
       write_upload(group, state.uploads, client.data.id);
       write_holdings(group, client.data);
       if (const auto best = state.best_clients.find(client.data.id); best != state.best_clients.end())
-        write_client_state(group.create_group("best"), best->second);
+        write_best(group, best->second, client.model.state);
       write_gain(group, state.gains, client.data.id);
       write_validation(group, state.validation, client.data.id);
     }
@@ -241,9 +250,9 @@ RunState read_checkpoint(Session& session, const CheckpointHeader& header, ReadF
         if (!accept_changes) throw UserError(other_validation_data(header.path, client.data.id));
         other_data = true;
       }
-      client.model.state = read_client_state(group.group("last"), client.model.state, parameters);
-      if (has_best)
-        state.best_clients[client.data.id] = read_client_state(group.group("best"), client.model.state, parameters);
+      const io::Group last = group.group("last");
+      client.model.state = {read_weights(last, parameters), read_latent(last, client.model.state)};
+      if (has_best) state.best_clients[client.data.id] = read_weights(group.group("best"), parameters);
       if (other_mode) {
         model::forget_mixtures(client.model.state, sd_map);
         if (has_best) model::forget_mixtures(state.best_clients[client.data.id], sd_map);

@@ -14,7 +14,7 @@ namespace fedpp::federation {
 
 /// Versions of a checkpoint's arrays (docs/file-formats.md, Versions of checkpoints). Additions that older versions may
 /// pass over raise the first only; where a reader must know more, both rise.
-inline constexpr std::int64_t kCheckpointLayout = 5, kCheckpointOldestReader = 1;
+inline constexpr std::int64_t kCheckpointLayout = 6, kCheckpointOldestReader = 6;
 
 /// What has to be known of a checkpoint before a session can be built on it.
 struct CheckpointHeader {

@@ -111,13 +111,53 @@ void read_validation(const io::Group& group, std::map<std::int64_t, evaluation::
   scores[client] = {score[0], score[1], score[2]};
 }
 
-void write_client_state(io::Group group, const model::ClientState& state) {
-  group.set_attribute("started", static_cast<std::int64_t>(state.started));
-  group.set_attribute("steps", state.steps);
+namespace {
+
+/// M, of a state that has latent functions.
+std::size_t inducing_of(const model::LatentState& state) {
+  return state.v_mean.empty() ? 0 : state.v_factor.size() / state.v_mean.size();
+}
+
+/// A state of the same latent functions where inference starts.
+model::LatentState at_start(const model::LatentState& like) {
+  const std::size_t m = inducing_of(like);
+  model::LatentState state;
+  model::start_latent(state, m ? like.v_mean.size() / m : 0, m);
+  return state;
+}
+
+/// Columns of lower triangles [M x M] from their diagonals down, and back.
+std::vector<double> triangles_of(const std::vector<double>& squares, std::size_t m) {
+  std::vector<double> triangles;
+  for (std::size_t column = 0; column * m < squares.size(); ++column) {
+    const auto begin = squares.begin() + static_cast<std::ptrdiff_t>(column * m);
+    triangles.insert(triangles.end(), begin + static_cast<std::ptrdiff_t>(column % m),
+                     begin + static_cast<std::ptrdiff_t>(m));
+  }
+  return triangles;
+}
+std::vector<double> squares_of(const std::vector<double>& triangles, std::size_t columns, std::size_t m) {
+  std::vector<double> squares(columns * m, 0.0);
+  auto from = triangles.begin();
+  for (std::size_t column = 0; column < columns; ++column)
+    for (std::size_t row = column % m; row < m; ++row) squares[column * m + row] = *from++;
+  return squares;
+}
+
+}  // namespace
+
+void write_latent(io::Group& group, const model::LatentState& state) {
   group.write_scalar("rate", state.rate);
   group.write_scalar("offset", state.offset);
+  // Of many clients most may not have taken part yet.
+  if (const auto start = at_start(state); state.v_mean == start.v_mean && state.v_factor == start.v_factor) return;
   group.write("v_mean", state.v_mean);
-  group.write("v_factor", state.v_factor);
+  group.write("v_triangle", triangles_of(state.v_factor, inducing_of(state)));
+}
+
+void write_weights(io::Group& group, const model::WeightState& state) {
+  group.set_attribute("started", static_cast<std::int64_t>(state.started));
+  group.set_attribute("steps", state.steps);
   if (!state.started) return;
   write_posterior(group, "weights", state.weights);
   group.write("raw", state.raw);
@@ -217,10 +257,11 @@ void expect_size(const io::Group& group, const std::string& name, std::size_t is
         group.file(), group.path() == "/" ? "" : group.path(), name, is, wanted));
 }
 
-void read_client_weights(const io::Group& group, model::ClientState& state, std::size_t parameters) {
+model::WeightState read_weights(const io::Group& group, std::size_t parameters) {
+  model::WeightState state;
   state.started = group.attribute<std::int64_t>("started") != 0;
   state.steps = group.attribute<std::int64_t>("steps");
-  if (!state.started) return;
+  if (!state.started) return state;
   state.weights = read_posterior(group, "weights", parameters);
   const auto by_weight = [&](const char* name) {
     auto values = group.read_vector<double>(name);
@@ -232,27 +273,38 @@ void read_client_weights(const io::Group& group, model::ClientState& state, std:
   state.second_mean = by_weight("second_mean");
   state.first_raw = by_weight("first_raw");
   state.second_raw = by_weight("second_raw");
-  state.mixing.clear();
   if (group.exists("mixing")) state.mixing = group.read_vector<double>("mixing");
-  state.core = {};
   if (group.exists("core_mean")) state.core = read_posterior(group, "core", parameters);
+  return state;
 }
 
-model::ClientState read_client_state(const io::Group& group, const model::ClientState& like, std::size_t parameters) {
-  model::ClientState state;
+namespace {
+
+/// q(v), whose factors layouts before 6 hold as squares.
+void read_variational(const io::Group& group, model::LatentState& state) {
+  const std::size_t functions = state.v_mean.size(), m = inducing_of(state), squares = state.v_factor.size();
+  state.v_mean = group.read_vector<double>("v_mean");
+  expect_size(group, "v_mean", state.v_mean.size(), functions);
+  const bool as_squares = group.exists("v_factor");
+  const char* name = as_squares ? "v_factor" : "v_triangle";
+  auto factors = group.read_vector<double>(name);
+  expect_size(group, name, factors.size(), as_squares ? squares : functions * (m + 1) / 2);
+  state.v_factor = as_squares ? std::move(factors) : squares_of(factors, functions, m);
+}
+
+}  // namespace
+
+model::LatentState read_latent(const io::Group& group, const model::LatentState& like) {
+  model::LatentState state = at_start(like);
   state.rate = group.read_scalar<double>("rate");
   state.offset = group.read_scalar<double>("offset");
-  state.v_mean = group.read_vector<double>("v_mean");
-  state.v_factor = group.read_vector<double>("v_factor");
-  expect_size(group, "v_mean", state.v_mean.size(), like.v_mean.size());
-  expect_size(group, "v_factor", state.v_factor.size(), like.v_factor.size());
+  if (group.exists("v_mean")) read_variational(group, state);
   const auto finite = [](double x) { return std::isfinite(x); };
   if (!finite(state.rate) || state.rate <= 0)
     throw not_ours(group, group.path() + "/rate", "a positive number was expected");
   if (!finite(state.offset) || !std::ranges::all_of(state.v_mean, finite) ||
       !std::ranges::all_of(state.v_factor, finite))
     throw not_ours(group, group.path(), "finite numbers were expected in offset, v_mean and v_factor");
-  read_client_weights(group, state, parameters);
   return state;
 }
 

@@ -43,12 +43,15 @@ void read_gain(const io::Group& group, std::map<std::int64_t, Gain>& gains, std:
 void write_validation(io::Group& group, const std::map<std::int64_t, evaluation::Score>& scores, std::int64_t client);
 void read_validation(const io::Group& group, std::map<std::int64_t, evaluation::Score>& scores, std::int64_t client);
 
-void write_client_state(io::Group group, const model::ClientState& state);
+/// A client's weights and Adam's state.
+void write_weights(io::Group& group, const model::WeightState& state);
+model::WeightState read_weights(const io::Group& group, std::size_t parameters);
+
+/// Its latent functions, q(v) only where inference has left its start.
+void write_latent(io::Group& group, const model::LatentState& state);
 /// \param like a state of the same latent functions; \throws UserError where the sizes differ from its, or what is no
 /// number is in it
-model::ClientState read_client_state(const io::Group& group, const model::ClientState& like, std::size_t parameters);
-/// Weights and Adam's state go from the group into `state`, whose latent functions stay as they are.
-void read_client_weights(const io::Group& group, model::ClientState& state, std::size_t parameters);
+model::LatentState read_latent(const io::Group& group, const model::LatentState& like);
 
 /// Who a client is, so that a run can go on with the same ones: `types` that it sees, `sequences` (numbers in their
 /// files, ascending) that it holds, and attributes `training_data` and `validation_data`, checksums of its events and

@@ -20,9 +20,9 @@ namespace fedpp::federation {
 
 namespace {
 
-/// What the states of this rank's clients take once all have taken part: their own after the last round, those kept of
-/// the best round, and the last ones put aside while the best are scored, or a mode's while it trains. Then also what a
-/// failed update would be put back to, but for the latent functions (model::StartPutAside).
+/// What the states of this rank's clients take once all have taken part: their own after the last round; weights kept of
+/// the best round, the last ones put aside while the best are scored, and what a failed update would be put back to
+/// (model::StartPutAside); latent functions also put aside while a mode trains.
 double state_bytes(const Session& session) {
   double doubles = 0;
   for (const auto& client : session.owned()) {
@@ -31,7 +31,7 @@ double state_bytes(const Session& session) {
     doubles += 4 * vectors * client.model.embedding.encoder.parameters;
     for (const auto& z : client.model.inducing) {
       const auto m = static_cast<double>(z.times.size());
-      doubles += 3 * m * (m + 1);
+      doubles += 2 * m * (m + 1);
     }
   }
   return sizeof(double) * doubles;

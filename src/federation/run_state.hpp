@@ -24,7 +24,7 @@ struct RunState {
   model::Priors theta;                                      ///< the global distribution, and clients' own priors
   EarlyStopping stopping;                                   ///< best validated round
   model::Priors best_theta;                                 ///< theta after it
-  std::map<std::int64_t, model::ClientState> best_clients;  ///< this rank's clients after it
+  std::map<std::int64_t, model::WeightState> best_clients;  ///< this rank's clients after it
   KeptUploads uploads;                                      ///< of this rank's clients, where they are needed later
   std::map<std::int64_t, Gain> gains;                       ///< this rank's clients that took part
   std::map<std::int64_t, evaluation::Score> validation;     ///< this rank's clients' latest validation scores

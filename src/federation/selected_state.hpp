@@ -10,8 +10,8 @@
 
 namespace fedpp::federation {
 
-/// While it lives, the clients are in the state of the best round, if that is wanted and one was validated, or else of
-/// the last; afterwards in the last again.
+/// While it lives, the clients' weights are those of the best round, if that is wanted and one was validated, or else of
+/// the last; afterwards those of the last again. Their latent functions stay: what is scored or predicted fits its own.
 class SelectedState {
  public:
   SelectedState(Session& session, const RunState& state, KeptState wanted);
@@ -32,7 +32,7 @@ class SelectedState {
   KeptState which_;
   std::int64_t rounds_;
   const model::Priors& theta_;
-  std::vector<model::ClientState> others_;  ///< of this rank's clients, where they are in the best round's
+  std::vector<model::WeightState> others_;  ///< of this rank's clients, where they are in the best round's
 };
 
 }  // namespace fedpp::federation

@@ -46,6 +46,14 @@ InducingPoints inducing_points(const data::Realisation& training, std::int64_t i
   return z;
 }
 
+void start_latent(LatentState& state, std::size_t realisations, std::size_t inducing) {
+  const std::size_t square = inducing * inducing;
+  state.v_mean.assign(realisations * inducing, 0.0);
+  state.v_factor.assign(realisations * square, 0.0);
+  for (std::size_t i = 0; i < realisations; ++i)
+    for (std::size_t j = 0; j < inducing; ++j) state.v_factor[i * square + j * (inducing + 1)] = 1;
+}
+
 Client make_client(std::int64_t id, const Embedding& embedding, std::vector<data::Realisation> training,
                    std::int64_t inducing, double tempering) {
   Client client;
@@ -58,10 +66,8 @@ Client make_client(std::int64_t id, const Embedding& embedding, std::vector<data
     events = std::accumulate(r.multiplicities.begin(), r.multiplicities.end(), events);
     exposure = std::accumulate(r.node_weights.begin(), r.node_weights.end(), exposure);
     client.inducing.push_back(inducing_points(r, inducing));
-    client.state.v_mean.insert(client.state.v_mean.end(), inducing, 0.0);
-    for (std::int64_t c = 0; c < inducing; ++c)
-      for (std::int64_t row = 0; row < inducing; ++row) client.state.v_factor.push_back(row == c ? 1.0 : 0.0);
   }
+  start_latent(client.state, client.training.size(), inducing);
   client.state.rate = 2 * std::max(events, client.least_events) / std::max(exposure, 1e-300);
   return client;
 }

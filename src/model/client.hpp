@@ -2,6 +2,7 @@
 // only the weights' mean and sd are uploaded; checkpoints hold the state (docs/trust.md).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,20 +14,29 @@
 
 namespace fedpp::model {
 
-/// What a checkpoint keeps of a client.
-struct ClientState {
+/// A client's weights and how far their optimiser is. Scores and predictions read no other state: they fit the latent
+/// functions anew.
+struct WeightState {
   WeightPosterior weights;                                             ///< q_phi = N(r, diag(delta^2))
   std::vector<double> raw;                                             ///< delta = map(raw)
   std::vector<double> first_mean, second_mean, first_raw, second_raw;  ///< Adam's moments
   std::int64_t steps = 0;                                              ///< Adam's
-  double rate = 1;                                                     ///< m
-  double offset = 0;                                                   ///< nu
-  std::vector<double> v_mean;    ///< mu_v of the realisations, one behind the other
-  std::vector<double> v_factor;  ///< F of each, column-major [M x M], Sigma_v = F'F
-  bool started = false;          ///< has taken part in a round
-  std::vector<double> mixing;    ///< how it weighs models (federation.mode): fedala's W [P], apple's p [C]; empty: none
-  WeightPosterior core;          ///< apple: its own model, which it sends; `weights` is the mixture then
+  bool started = false;                                                ///< has taken part in a round
+  std::vector<double> mixing;  ///< how it weighs models (federation.mode): fedala's W [P], apple's p [C]; empty: none
+  WeightPosterior core;        ///< apple: its own model, which it sends; `weights` is the mixture then
+
+  bool operator==(const WeightState&) const = default;
 };
+
+/// The posterior of a client's latent functions and of its rate, from which its next epochs go on.
+struct LatentState {
+  double rate = 1;               ///< m
+  double offset = 0;             ///< nu
+  std::vector<double> v_mean;    ///< mu_v of the realisations, one behind the other
+  std::vector<double> v_factor;  ///< F of each, column-major [M x M], lower, Sigma_v = F'F
+};
+
+struct ClientState : WeightState, LatentState {};
 
 /// Inducing points z of one realisation.
 struct InducingPoints {
@@ -46,6 +56,9 @@ struct Client {
 /// Inducing points (1.7): M equally spaced times of a realisation's window, ends included; with a history M (stream,
 /// time) pairs equally spaced along its streams' windows laid end to end, each in the middle of its share.
 InducingPoints inducing_points(const data::Realisation& training, std::int64_t inducing);
+
+/// q(v) = N(0, I) of as many realisations, M inducing points each: where inference starts (1.6).
+void start_latent(LatentState& state, std::size_t realisations, std::size_t inducing);
 
 /// A client with its inference at the start: m = 2 N / sum omega, nu = 0, q(v) = N(0, I) (1.6).
 Client make_client(std::int64_t id, const Embedding& embedding, std::vector<data::Realisation> training,

@@ -32,7 +32,7 @@ void start_from(Client& client, WeightPosterior weights, config::SdMap sd_map) {
 
 namespace {
 
-void restart(ClientState& state, const WeightPosterior& weights, config::SdMap sd_map) {
+void restart(WeightState& state, const WeightPosterior& weights, config::SdMap sd_map) {
   const auto map = sd_map_of(sd_map);
   const std::size_t p = weights.mean.size();
   state.weights = weights;
@@ -50,25 +50,11 @@ void restart_from(Client& client, const WeightPosterior& weights, config::SdMap 
   restart(client.state, weights, sd_map);
 }
 
-void forget_mixtures(ClientState& state, config::SdMap sd_map) {
+void forget_mixtures(WeightState& state, config::SdMap sd_map) {
   state.mixing.clear();
   if (state.core.mean.empty()) return;
   restart(state, WeightPosterior(state.weights), sd_map);
   state.core = {};
-}
-
-StartPutAside::StartPutAside(Client& client) {
-  auto& state = client.state;
-  auto v_mean = std::move(state.v_mean), v_factor = std::move(state.v_factor);  // large, and not altered
-  kept_ = state;
-  state.v_mean = std::move(v_mean);
-  state.v_factor = std::move(v_factor);
-}
-
-void StartPutAside::put_back(Client& client) && {
-  kept_.v_mean = std::move(client.state.v_mean);
-  kept_.v_factor = std::move(client.state.v_factor);
-  client.state = std::move(kept_);
 }
 
 }  // namespace fedpp::model

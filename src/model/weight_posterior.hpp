@@ -7,6 +7,8 @@ namespace fedpp::model {
 
 struct WeightPosterior {
   std::vector<double> mean, sd;  ///< [P], sd > 0
+
+  bool operator==(const WeightPosterior&) const = default;
 };
 
 }  // namespace fedpp::model

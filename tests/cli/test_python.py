@@ -73,7 +73,11 @@ class Finished(program.Case):
         started = [state.client(c) for c in range(3) if state.client(c).weights is not None]
         self.assertTrue(started)
         self.assertEqual(started[0].weights.mean.shape, mean.shape)
-        self.assertEqual(started[0].v_factor.size, started[0].v_mean.size * 6)
+        realisations = len(started[0].v_mean)
+        self.assertEqual(started[0].v_mean.shape, (realisations, 6))
+        self.assertEqual(started[0].v_factor.shape, (realisations, 6, 6))
+        np.testing.assert_array_equal(started[0].v_factor, np.tril(started[0].v_factor))
+        self.assertTrue(np.all(np.diagonal(started[0].v_factor, axis1=1, axis2=2) > 0))
         self.assertEqual(state.configuration["model"]["inducing"], 6)
         self.assertEqual(run.curves(0)["median"].shape, (30,))
         self.assertEqual(run.scores()["fedpp"][1].shape, (3,))

@@ -129,27 +129,72 @@ TEST_F(CheckpointGroups, a_clients_state_is_of_its_weights_and_of_numbers) {
     auto state = good;
     change(state);
     return error_of([&] {
-      read_client_state(written([&](io::File& f) { write_client_state(f.create_group("last"), state); }).group("last"),
-                        good, 3);
+      const auto group = written([&](io::File& f) {
+        write_weights(f, state);
+        write_latent(f, state);
+      });
+      read_weights(group, 3);
+      read_latent(group, good);
     });
   };
   EXPECT_EQ(refused([](auto&) {}), "");
   using State = model::ClientState;
-  for (const auto& [member, name] : {std::pair{&State::raw, "raw"},
+  using Numbers = std::vector<double> State::*;
+  for (const auto& [member, name] : {std::pair<Numbers, const char*>{&State::raw, "raw"},
                                      {&State::first_mean, "first_mean"},
                                      {&State::second_mean, "second_mean"},
                                      {&State::first_raw, "first_raw"},
-                                     {&State::second_raw, "second_raw"},
-                                     {&State::v_mean, "v_mean"},
-                                     {&State::v_factor, "v_factor"}}) {
+                                     {&State::second_raw, "second_raw"}}) {
     const auto told = refused([&](State& state) { (state.*member).push_back(1); });
-    EXPECT_NE(told.find(fmt::format("{}: /last/{} has ", path, name)), std::string::npos) << told;
+    EXPECT_NE(told.find(fmt::format("{}: /{} has 4 entries", path, name)), std::string::npos) << told;
   }
+  const auto of_three = refused([](State& s) {
+    s.v_mean = {0.5, 0.5, 0.5};
+    s.v_factor.assign(9, 1.0);
+  });
+  EXPECT_NE(of_three.find(path + ": /v_mean has 3 entries"), std::string::npos) << of_three;
   EXPECT_NE(refused([](State& s) { s.core = {{1.0}, {1.0}}; }).find("core_mean has 1 entries"), std::string::npos);
   EXPECT_NE(refused([](State& s) { s.rate = 0; }).find("a positive number"), std::string::npos);
   EXPECT_NE(refused([](State& s) { s.offset = std::nan(""); }).find("finite numbers"), std::string::npos);
   EXPECT_NE(refused([](State& s) { s.v_mean[1] = HUGE_VAL; }).find("finite numbers"), std::string::npos);
   EXPECT_NE(refused([](State& s) { s.v_factor[3] = std::nan(""); }).find("finite numbers"), std::string::npos);
+}
+
+TEST_F(CheckpointGroups, factors_are_held_as_triangles_and_a_start_not_at_all) {
+  model::LatentState state{1.5, -0.25, {1, 2, 3, 4}, {5, 6, 0, 7, 8, 9, 0, 10}};  // two of M = 2
+  {
+    const auto file = written([&](io::File& f) { write_latent(f, state); });
+    EXPECT_EQ(file.read_vector<double>("v_triangle"), (std::vector<double>{5, 6, 7, 8, 9, 10}));
+    const auto back = read_latent(file, state);
+    EXPECT_EQ(back.rate, 1.5);
+    EXPECT_EQ(back.offset, -0.25);
+    EXPECT_EQ(back.v_mean, state.v_mean);
+    EXPECT_EQ(back.v_factor, state.v_factor);
+  }
+
+  // Squares of layouts before 6; too few numbers of either.
+  const auto with = [&](const char* name, const std::vector<double>& factors) {
+    return written([&](io::File& f) {
+      f.write_scalar("rate", 1.5);
+      f.write_scalar("offset", -0.25);
+      f.write("v_mean", state.v_mean);
+      f.write(name, factors);
+    });
+  };
+  EXPECT_EQ(read_latent(with("v_factor", state.v_factor), state).v_factor, state.v_factor);
+  for (const auto& [name, size] : {std::pair{"v_factor", 7}, {"v_triangle", 5}}) {
+    const auto told = error_of([&, n = name, s = size] { read_latent(with(n, std::vector<double>(s, 1.0)), state); });
+    EXPECT_NE(told.find(fmt::format("/{} has {} entries", name, size)), std::string::npos) << told;
+  }
+
+  auto start = state;
+  model::start_latent(start, 2, 2);
+  const auto unmoved = written([&](io::File& f) { write_latent(f, start); });
+  EXPECT_FALSE(unmoved.exists("v_mean") || unmoved.exists("v_triangle"));
+  const auto at_start = read_latent(unmoved, state);
+  EXPECT_EQ(at_start.rate, 1.5);
+  EXPECT_EQ(at_start.v_mean, std::vector<double>(4, 0.0));
+  EXPECT_EQ(at_start.v_factor, (std::vector<double>{1, 0, 0, 1, 1, 0, 0, 1}));
 }
 
 TEST_F(CheckpointGroups, an_upload_and_a_prior_are_of_the_models_weights) {

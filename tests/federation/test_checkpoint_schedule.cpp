@@ -129,7 +129,7 @@ TEST_F(Checkpoints, bring_back_the_state_of_a_run) {
     state.uploads[client.data.id] = {3, client.model.state.core};
     state.best_clients[client.data.id] = client.model.state;
   }
-  state.best_clients.at(2).rate = 0.625;
+  state.best_clients.at(2).weights.mean[0] = 0.625;
   state.best_theta.own[1] = session.owned(2).model.state.weights;
   state.theta.own[0] = session.owned(1).model.state.weights;
   state.gains[2] = {-3.5, 17};
@@ -148,7 +148,8 @@ TEST_F(Checkpoints, bring_back_the_state_of_a_run) {
   EXPECT_EQ(back.stopping.best_missing, 1);
   EXPECT_EQ(back.stopping.validations_since_best, 3);
   ASSERT_EQ(back.best_clients.size(), session.owned().size());
-  EXPECT_EQ(back.best_clients.at(2).rate, 0.625);
+  EXPECT_EQ(back.best_clients.at(2).weights.mean[0], 0.625);
+  EXPECT_EQ(back.best_clients.at(1), session.owned(1).model.state) << "a second name for the last state";
   EXPECT_EQ(back.best_clients.at(2).mixing, (std::vector{0.25, 0.75}));
   EXPECT_EQ(session.owned(2).model.state.core.mean, session.owned(2).model.state.weights.mean);
   ASSERT_EQ(back.best_theta.own.size(), 1u);
@@ -190,12 +191,12 @@ TEST_F(Checkpoints, bring_back_the_state_of_a_run) {
   for (const auto& client : other.session().owned()) {
     const auto& best = changed.best_clients.at(client.data.id);
     EXPECT_TRUE(client.model.state.started && client.model.state.mixing.empty() && best.mixing.empty());
-    for (const auto& left : {client.model.state, best}) {
-      EXPECT_TRUE(left.core.mean.empty());
-      EXPECT_EQ(left.steps, 0);
-      for (std::size_t j = 0; j < left.raw.size(); ++j) {
-        EXPECT_NEAR(std::log1p(std::exp(left.raw[j])), left.weights.sd[j], 1e-12) << j;
-        EXPECT_EQ(left.first_raw[j], 0) << j;
+    for (const model::WeightState* left : {static_cast<const model::WeightState*>(&client.model.state), &best}) {
+      EXPECT_TRUE(left->core.mean.empty());
+      EXPECT_EQ(left->steps, 0);
+      for (std::size_t j = 0; j < left->raw.size(); ++j) {
+        EXPECT_NEAR(std::log1p(std::exp(left->raw[j])), left->weights.sd[j], 1e-12) << j;
+        EXPECT_EQ(left->first_raw[j], 0) << j;
       }
     }
   }

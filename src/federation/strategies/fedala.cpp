@@ -85,7 +85,7 @@ class FedAla final : public Strategy {
   }
 
   /// One step on W. Returns the largest change of an element; 0 where there is no loss to learn from.
-  double step(model::ClientState& state, const model::WeightPosterior& received, const model::Loss& loss) const {
+  double step(model::WeightState& state, const model::WeightPosterior& received, const model::Loss& loss) const {
     if (!std::isfinite(loss.value)) return 0;
     double largest = 0;
     for (std::size_t p = 0; p < state.mixing.size(); ++p) {
