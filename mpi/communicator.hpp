@@ -80,6 +80,8 @@ class Communicator {
     allreduce(std::span<T>(&value, 1), op, kind);
     return value;
   }
+  /// Whether it is so on any rank.
+  bool any(bool here, std::string_view kind) { return allreduce(here ? 1 : 0, Op::max, kind) != 0; }
   /// The largest (smallest) of the ranks' numbers, none of them NaN: exact, unlike a sum.
   double max(double value, std::string_view kind);
   double min(double value, std::string_view kind);

@@ -133,8 +133,7 @@ RunState continue_clients(Session& session, const CheckpointHeader& header, Kept
       expect_holdings(group, client.data);
       const bool best_one = wanted == KeptState::kBest && group.exists("best");
       read_own_prior(group, best_one ? "best_prior" : "prior", state.theta, client.data.id);
-      static_cast<model::WeightState&>(client.model.state) =
-          read_weights(group.group(best_one ? "best" : "last"), session.parameters());
+      client.model.state.weight_state() = read_weights(group.group(best_one ? "best" : "last"), session.parameters());
       if (other_mode)
         model::forget_mixtures(client.model.state, session.config().training.sd_map);
       else

@@ -265,7 +265,7 @@ RunState read_checkpoint(Session& session, const CheckpointHeader& header, ReadF
       read_validation(group, state.validation, client.data.id);
     }
   });
-  if (world.max(other_data ? 1 : 0, "configuration") > 0) forget_scores(state);
+  if (world.any(other_data, "configuration")) forget_scores(state);
   return state;
 }
 

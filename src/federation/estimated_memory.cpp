@@ -21,8 +21,8 @@ namespace fedpp::federation {
 namespace {
 
 /// What the states of this rank's clients take once all have taken part: their own after the last round; weights kept of
-/// the best round, the last ones put aside while the best are scored, and what a failed update would be put back to
-/// (model::StartPutAside); latent functions also put aside while a mode trains.
+/// the best round, the last ones put aside while the best are scored, and those that a failed update would be put back
+/// to; latent functions also put aside while a mode trains.
 double state_bytes(const Session& session) {
   double doubles = 0;
   for (const auto& client : session.owned()) {

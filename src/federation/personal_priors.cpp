@@ -10,11 +10,11 @@ Communities PersonalPriors::update(RunState& state, const std::map<std::int64_t,
   const auto keep = session_.config().aggregation.keep_uploads;
   std::erase_if(state.uploads, [&](const auto& entry) { return round - entry.second.round > keep; });
   auto communities = graph_.update(state.uploads);
-  AggregatorOptions known = options;
-  known.bandwidth = state.bandwidth;
+  AggregatorOptions with_bandwidth = options;
+  with_bandwidth.bandwidth = state.bandwidth;
   state.theta.own = community_barycentres(
       session_.world(), [&](std::int64_t client) { return session_.placement().rank_of(client); }, communities,
-      state.uploads, state.theta.common, known);
+      state.uploads, state.theta.common, with_bandwidth);
   return communities;
 }
 

@@ -45,13 +45,13 @@ class Trainer {
       phases_.time("broadcast", [&] { broadcast_theta(); });
       // 3. E local epochs of this rank's participants, one batch, from where their weights start.
       const auto mine = clients_of(participants);
-      std::vector<model::StartPutAside> before;
-      for (auto* client : mine) before.emplace_back(*client);
+      std::vector<model::WeightState> before;
+      for (const auto* client : mine) before.push_back(client->state);
       const auto lambdas =
           phases_.time("start", [&] { return move_to_starts(session_, windows_, mine, state_.theta, round); });
       auto outcome = phases_.time("local update", [&] { return local_epochs(mine, round); });
       for (std::size_t k = 0; k < mine.size(); ++k)  // one that failed is as if it had not taken part
-        if (outcome.reports[k].failure) std::move(before[k]).put_back(*mine[k]);
+        if (outcome.reports[k].failure) mine[k]->state.weight_state() = std::move(before[k]);
       // 4. The barycentre of the accepted uploads, by exact sums; each client's own where there are communities.
       const auto left_out = phases_.time("aggregate", [&] { return server_.aggregate(outcome, round); });
       if (server_.personalises()) phases_.time("communities", [&] { server_.personalise(outcome.uploads, round); });

@@ -17,7 +17,8 @@ SelectedState::SelectedState(Session& session, const RunState& state, KeptState 
 SelectedState::~SelectedState() { exchange(); }
 
 void SelectedState::exchange() noexcept {
-  for (std::size_t k = 0; k < others_.size(); ++k) std::swap<model::WeightState>(session_.owned()[k].model.state, others_[k]);
+  for (std::size_t k = 0; k < others_.size(); ++k)
+    std::swap(session_.owned()[k].model.state.weight_state(), others_[k]);
 }
 
 }  // namespace fedpp::federation

@@ -25,9 +25,12 @@ Server::Server(Session& session, RunState& state, Progress& progress)
 }
 
 AggregatorOptions Server::options() const {
-  return {config_.aggregation.divergence,
-          mpi::FixedPoint::one_word(static_cast<int>(config_.aggregation.fraction_bits)),
-          config_.aggregation.mmd_bandwidth, config_.aggregation.estimator, config_.aggregation.trim};
+  const auto& aggregation = config_.aggregation;
+  return {.rule = aggregation.divergence,
+          .format = mpi::FixedPoint::one_word(static_cast<int>(aggregation.fraction_bits)),
+          .bandwidth = aggregation.mmd_bandwidth,
+          .estimator = aggregation.estimator,
+          .trim = aggregation.trim};
 }
 
 model::WeightPosterior Server::sent_by(std::int64_t client, const model::WeightPosterior& upload,

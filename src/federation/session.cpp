@@ -42,6 +42,16 @@ void refuse_other_files(mpi::Communicator& world, const data::Plan& plan) {
   });
 }
 
+/// Collective. Who holds what: the same on every rank.
+data::Plan plan_of(const config::Config& config, mpi::Communicator& world) {
+  data::Plan plan;
+  mpi::together(world, [&] {
+    plan = data::make_plan(config.data, config.model.window, static_cast<std::uint64_t>(config.federation.seed));
+  });
+  refuse_other_files(world, plan);
+  return plan;
+}
+
 double most_loaded(const mpi::Placement& placement, const std::vector<double>& costs) {
   std::vector<double> load(placement.ranks(), 0.0);
   for (std::int64_t c = 0; c < placement.clients(); ++c) load[placement.rank_of(c)] += costs[c];
@@ -53,16 +63,12 @@ double most_loaded(const mpi::Placement& placement, const std::vector<double>& c
 Session::Session(const config::Config& config, mpi::Communicator& world, const std::optional<data::InputScale>& trained)
     : config_(config),
       world_(world),
+      plan_(plan_of(config_, world)),
       hostile_(hostile_clients(config)),
-      placement_(std::vector<double>(1, 0.0), 1),
+      placement_(costs_of_files(plan_), world.size()),
       strategy_(make_strategy(config.federation)) {
   share_devices(world);
-  // 1. Who holds what: the same on every rank.
-  mpi::together(world, [&] { plan_ = data::make_plan(config.data, config.model.window, seed()); });
-  refuse_other_files(world, plan_);
-  placement_ = mpi::Placement(costs_of_files(plan_), world.size());
-
-  // 2. The clock and the common window, from what each rank's clients know.
+  // 1. The clock and the common window, from what each rank's clients know.
   data::LocalExtents extents;
   mpi::together(world, [&] { extents = data::local_extents(plan_, placement_.owned_by(world.rank())); });
   extents.start = world.min(extents.start, "extents");
@@ -78,7 +84,7 @@ Session::Session(const config::Config& config, mpi::Communicator& world, const s
   rules_ = data::realisation_rules(plan_, config.model);
   rules_.marked = config.training.alignment > 0;
 
-  // 3. This rank's data and models. Only now it is known what an epoch of a client costs (merged ties, types that it
+  // 2. This rank's data and models. Only now it is known what an epoch of a client costs (merged ties, types that it
   // does not see): where that moves the load by a twentieth, the clients are placed anew, if others may open their
   // files.
   auto embedding = load(trained);
@@ -118,9 +124,9 @@ model::Embedding Session::load(const std::optional<data::InputScale>& trained) {
       owned_.push_back({std::move(client), std::move(model)});
     }
   });
-  for (auto* count :
-       {&left_out_.sequences, &left_out_.timeless, &left_out_.sequence_events, &left_out_.outside, &left_out_.unseen})
-    *count = world_.allreduce(*count, mpi::Op::sum, "extents");
+  auto counts = std::bit_cast<std::array<std::int64_t, 5>>(left_out_);
+  world_.allreduce(std::span<std::int64_t>(counts), mpi::Op::sum, "extents");
+  left_out_ = std::bit_cast<data::LeftOut>(counts);
   return embedding;
 }
 

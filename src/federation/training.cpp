@@ -60,7 +60,7 @@ bool has_finished(Session& session, const RunState& state) {
   bool finished = false;
   mpi::together(world,
                 [&] { finished = world.is_root() && holds_results_of(session.config(), state.next_round, data); });
-  return world.max(finished ? 1 : 0, "agreement") > 0;
+  return world.any(finished, "agreement");
 }
 
 /// Collective. With 'adapt --continue' rounds come on top of those done.
@@ -154,20 +154,19 @@ bool nothing_accepted(const RunState& state, mpi::Communicator& world) {
     const auto rounds = state.rounds.entries();
     all = !rounds.empty() && std::all_of(rounds.begin(), rounds.end(), none);
   });
-  return world.max(all ? 1 : 0, "metrics") > 0;
+  return world.any(all, "metrics");
 }
 
 }  // namespace
 
-int run_training(const config::Config& asked, const TrainingRequest& wanted, mpi::Communicator& world) {
+int run_training(const config::Config& given, const TrainingRequest& asked, mpi::Communicator& world) {
   if (stopped_at_the_start(world)) return kExitRequeue;
-  config::Config config = asked;
-  TrainingRequest request = wanted;
-  const bool elsewhere = request.start == Start::kAdapt || request.start == Start::kContinue;
+  config::Config config = given;
+  TrainingRequest request = asked;
 
   // 1. What it starts from, checked before anything is written.
   std::optional<CheckpointHeader> header;
-  if (elsewhere) {
+  if (request.start == Start::kAdapt || request.start == Start::kContinue) {
     header = read_header(request.checkpoint, ReadFor::kAdaptation, world);
     mpi::together(world, [&] { check_adaptable(*header, config, request.start == Start::kContinue); });
     if (request.start == Start::kContinue) add_rounds_done(config, *header, world);

@@ -36,7 +36,9 @@ struct LatentState {
   std::vector<double> v_factor;  ///< F of each, column-major [M x M], lower, Sigma_v = F'F
 };
 
-struct ClientState : WeightState, LatentState {};
+struct ClientState : WeightState, LatentState {
+  WeightState& weight_state() { return *this; }
+};
 
 /// Inducing points z of one realisation.
 struct InducingPoints {

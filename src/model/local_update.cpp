@@ -27,16 +27,16 @@ MiniBatches mini_batches_of(const std::vector<Client*>& clients, const config::T
 }
 
 /// Starts posteriors at the priors: at a client's first participation, or in every round ("overwrite"). Returns the
-/// starts before, of those that this has changed.
-std::vector<std::optional<StartPutAside>> start(const std::vector<Client*>& clients, const Priors& priors,
-                                                const LocalOptions& options) {
-  std::vector<std::optional<StartPutAside>> put_aside(clients.size());
+/// states before, of those that this has changed.
+std::vector<std::optional<WeightState>> start(const std::vector<Client*>& clients, const Priors& priors,
+                                              const LocalOptions& options) {
+  std::vector<std::optional<WeightState>> before(clients.size());
   for (std::size_t k = 0; k < clients.size(); ++k) {
     if (clients[k]->state.started && !options.overwrite) continue;
-    put_aside[k].emplace(*clients[k]);
+    before[k] = clients[k]->state;
     restart_from(*clients[k], priors.of(clients[k]->id), options.training.sd_map);
   }
-  return put_aside;
+  return before;
 }
 
 gpu::AdamOptions adam_options(const LocalOptions& options, const Priors& priors) {
@@ -54,7 +54,7 @@ gpu::AdamOptions adam_options(const LocalOptions& options, const Priors& priors)
 /// Brings what the epochs came to into the clients' states; those that failed are as they were before their start.
 std::vector<LocalReport> take_results(const std::vector<Client*>& clients, const UpdatedStates& updated,
                                       const std::optional<DeviceMixture>& mixture,
-                                      std::vector<std::optional<StartPutAside>> put_aside) {
+                                      std::vector<std::optional<WeightState>> before) {
   std::vector<LocalReport> reports;
   for (int k = 0; k < static_cast<int>(clients.size()); ++k) {
     Client& client = *clients[k];
@@ -62,8 +62,8 @@ std::vector<LocalReport> take_results(const std::vector<Client*>& clients, const
     if (!report.failure) {
       updated.take(k, client);
       if (mixture) mixture->read(k, client.state);
-    } else if (put_aside[k]) {
-      std::move(*put_aside[k]).put_back(client);
+    } else if (before[k]) {
+      client.state.weight_state() = std::move(*before[k]);
     }
   }
   return reports;
@@ -74,7 +74,7 @@ std::vector<LocalReport> update_block(const std::vector<Client*>& clients, const
                                       const LocalOptions& options, std::uint64_t seed, std::int64_t round,
                                       KeptBlock& kept, const ModelMixture* learned) {
   const MiniBatches mini_batches = mini_batches_of(clients, options.training);
-  auto put_aside = start(clients, priors, options);
+  auto before = start(clients, priors, options);
   const auto points = training_points(clients);
 
   const bool aligned = options.training.alignment > 0;
@@ -94,7 +94,7 @@ std::vector<LocalReport> update_block(const std::vector<Client*>& clients, const
   for (std::int64_t epoch = 0; epoch < options.training.epochs; ++epoch)
     local_epoch(exec, parts, {seed, static_cast<std::uint32_t>(round), static_cast<std::uint32_t>(epoch), 0});
   exec.fence();
-  return take_results(clients, UpdatedStates(block, kept.adam(), alignment_term), mixture, std::move(put_aside));
+  return take_results(clients, UpdatedStates(block, kept.adam(), alignment_term), mixture, std::move(before));
 }
 
 }  // namespace

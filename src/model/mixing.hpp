@@ -1,8 +1,6 @@
 // Between the prior that a client received and its own posterior of the weights (spec 2.5).
 #pragma once
 
-#include <utility>
-
 #include "config/words.hpp"
 #include "gpu/adam_options.hpp"
 #include "model/client.hpp"
@@ -25,16 +23,5 @@ void restart_from(Client& client, const WeightPosterior& weights, config::SdMap 
 /// Forgets the mixtures of models that a federation.mode has learned, which mean nothing to another: the client goes on
 /// from its weights, with Adam's state as at first participation where it was that of a model in the mixture.
 void forget_mixtures(WeightState& state, config::SdMap sd_map);
-
-/// What a start alters of a client's state, and strategies before their epochs: all but the latent posterior.
-class StartPutAside {
- public:
-  explicit StartPutAside(const Client& client) : kept_(client.state) {}
-  /// The client is as it was, if its latent posterior is.
-  void put_back(Client& client) && { static_cast<WeightState&>(client.state) = std::move(kept_); }
-
- private:
-  WeightState kept_;
-};
 
 }  // namespace fedpp::model

@@ -9,7 +9,7 @@ std::unique_ptr<const Strategy> make_strategy(const config::Federation& federati
   const auto rate = [&](double own) { return federation.mixing_rate > 0 ? federation.mixing_rate : own; };
   switch (federation.mode) {
     case Mode::kFederated:
-      return bayesian_strategy();
+      return federated_strategy();
     case Mode::kLocal:
       return local_strategy();
     case Mode::kFedavg:

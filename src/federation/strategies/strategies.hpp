@@ -7,7 +7,7 @@
 
 namespace fedpp::federation {
 
-std::unique_ptr<const Strategy> bayesian_strategy();
+std::unique_ptr<const Strategy> federated_strategy();
 std::unique_ptr<const Strategy> local_strategy();
 std::unique_ptr<const Strategy> fedavg_strategy();
 std::unique_ptr<const Strategy> fedprox_strategy(double proximal);

@@ -6,10 +6,10 @@ namespace fedpp::federation {
 
 namespace {
 
-class Bayesian final : public Strategy {};
+class Federated final : public Strategy {};
 
 }  // namespace
 
-std::unique_ptr<const Strategy> bayesian_strategy() { return std::make_unique<Bayesian>(); }
+std::unique_ptr<const Strategy> federated_strategy() { return std::make_unique<Federated>(); }
 
 }  // namespace fedpp::federation
