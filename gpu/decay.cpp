@@ -11,6 +11,7 @@
 #include "gpu/elementary.hpp"
 #include "gpu/encoder_operator.hpp"
 #include "gpu/encoders.hpp"
+#include "gpu/lanes.hpp"
 #include "gpu/pieces.hpp"
 #include "gpu/scratch.hpp"
 
@@ -23,8 +24,9 @@ constexpr int kSums = 6;            ///< K
 constexpr double kShortest = 0.25;  ///< lifetime of a sum at the start, in units of x_1; the next has kRatio times it
 constexpr double kRatio = 4;
 constexpr double kStartSd = 0.1;             ///< of the logarithms of the rates
-constexpr int kSlotDoubles = 1 + 2 * kSums;  ///< after a token: its time, the sums, their slopes
-constexpr int kSum = 1, kSlope = 1 + kSums;  ///< where they begin
+constexpr int kLaneSums = 8;                 ///< as many are computed at a time, the last ones of zeros
+constexpr int kSlotDoubles = 2 * kLaneSums;  ///< after a token: the sums, their slopes, its time
+constexpr int kSum = 0, kSlope = kLaneSums, kTime = kSlotDoubles - 1;  ///< where they are
 constexpr double kForgotten = 700;           ///< lifetimes, within the range of fast_exp
 
 KOKKOS_INLINE_FUNCTION int rows(const EncoderShape& s) { return s.inputs + kSums; }  ///< of [x_2 .. x_I ; log(1+s) ; 1]
@@ -32,8 +34,9 @@ int weights_of(const EncoderShape& s) { return kSums + s.width * rows(s); }
 
 /// A sum and its slope, the derivative by the logarithm of its rate, after some time.
 KOKKOS_INLINE_FUNCTION void decay(double elapsed, double rate, double& sum, double& slope) {
-  const double lifetimes = math::fmin(math::fmax(elapsed, 0.0) * rate, kForgotten);
-  const double left = fast_exp(-lifetimes);
+  const double all = (elapsed > 0 ? elapsed : 0) * rate;  // choices, since fmin would be a call
+  const double lifetimes = all < kForgotten ? all : kForgotten;
+  const double left = fast_exp_down(-lifetimes);
   slope = left * (slope - lifetimes * sum);
   sum *= left;
 }
@@ -63,7 +66,7 @@ void remember(const Exec& exec, const Batch& b, const Fields& f, const Work& k, 
           sum += 1;
           last = time;
           double* slot = memory.column(j + 1);
-          if (s == 0) slot[0] = time;
+          if (s == 0) slot[kTime] = time;
           slot[kSum + s] = sum;
           slot[kSlope + s] = slope;
         }
@@ -81,35 +84,33 @@ struct Seen {
         memory(k.memory.data() + b.problem_slot(piece.problem) * kSlotDoubles),
         slot(piece.slot),
         input(piece.input, b.encoder(piece.client).inputs, piece.n) {}
-
-  /// Sum s at point n.
-  KOKKOS_INLINE_FUNCTION void at(int n, int s, double& sum, double& slope) const {
-    const double* before = memory + static_cast<Index>(slot[n]) * kSlotDoubles;
-    sum = before[kSum + s];
-    slope = before[kSlope + s];
-    decay(input(0, n) - before[0], fast_exp(log_rate[s]), sum, slope);
-  }
 };
 
-/// y = [x_2 .. x_I ; log(1+s) ; 1] of the points.
-KOKKOS_INLINE_FUNCTION void features(const Member& member, const Seen& seen, Matrix<double> y) {
+/// y = [x_2 .. x_I ; log(1+s) ; 1] of the points, and what log(1+s) changes by with the logarithm of its rate, a column
+/// for each point, where `slopes` has any. `rate`: kLaneSums.
+KOKKOS_INLINE_FUNCTION void features(const Member& member, const Seen& seen, double* rate, Matrix<double> y,
+                                     Matrix<double> slopes) {
+  team_for(member, kLaneSums, [=](Index s) { rate[s] = s < kSums ? fast_exp(seen.log_rate[s]) : 0.0; });
+  member.team_barrier();
   const int own = seen.input.rows - 1;
-  team_for_2d(member, y.rows, y.columns, [=](int r, int c) {
-    double value = 1;
-    if (r < own) {
-      value = seen.input(1 + r, c);
-    } else if (r < own + kSums) {
-      double slope;
-      seen.at(c, r - own, value, slope);
-      value = math::log1p(value);
-    }
-    y(r, c) = value;
+  team_for_lanes(member, y.columns, [=](const Lanes& lanes, int c) {
+    const double* before = seen.memory + static_cast<Index>(seen.slot[c]) * kSlotDoubles;
+    const double elapsed = seen.input(0, c) - before[kTime];
+    double* column = y.column(c);
+    lanes.for_each(kLaneSums, [=](int s) {
+      double sum = before[kSum + s], slope = before[kSlope + s];
+      decay(elapsed, rate[s], sum, slope);
+      if (s < kSums) column[own + s] = fast_log(1 + sum);
+      if (s < kSums && slopes.columns > 0) slopes(s, c) = slope / (1 + sum);
+    });
+    lanes.for_each(own, [=](int r) { column[r] = seen.input(1 + r, c); });
+    if (lanes.first()) column[own + kSums] = 1;
   });
   member.team_barrier();
 }
 
-Index forward_scratch(const Batch& b) { return static_cast<Index>(b.most_inputs + kSums) * b.most_piece; }
-Index adjoint_scratch(const Batch& b) { return forward_scratch(b) + static_cast<Index>(kSums) * b.most_piece; }
+Index forward_scratch(const Batch& b) { return kLaneSums + static_cast<Index>(b.most_inputs + kSums) * b.most_piece; }
+Index adjoint_scratch(const Batch& b) { return forward_scratch(b) + 2 * static_cast<Index>(kSums) * b.most_piece; }
 
 template <class D>
 void embed_points(const Exec& exec, const Batch& b, const Fields& f, const Work& k, bool batch_only) {
@@ -120,8 +121,9 @@ void embed_points(const Exec& exec, const Batch& b, const Fields& f, const Work&
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != EncoderKind::kDecay || (batch_only && !piece.selected(b, f))) return;
         Scratch scratch(member, size);
+        double* rate = scratch.take(kLaneSums);
         const Matrix y = scratch.take(rows(e), piece.n), h(piece.embedding, e.width, piece.n);
-        features(member, Seen(b, k, piece), y);
+        features(member, Seen(b, k, piece), rate, y, {nullptr, kSums, 0});
         D::product(member, 1, Matrix(piece.weights + kSums, e.width, rows(e)), y, 0, h);
         team_for(member, h.size(), [=](Index j) { h[j] = fast_tanh(h[j]); });
       });
@@ -135,10 +137,11 @@ void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Wor
         const Piece piece(b, f, member.league_rank());
         const Encoder& e = b.encoder(piece.client);
         if (e.kind != EncoderKind::kDecay || f.step_taken(piece.client) == 0 || !piece.selected(b, f)) return;
-        const Seen seen(b, k, piece);
         Scratch scratch(member, size);
-        const Matrix y = scratch.take(rows(e), piece.n), sums_adjoint = scratch.take(kSums, piece.n);
-        features(member, seen, y);
+        double* rate = scratch.take(kLaneSums);
+        const Matrix y = scratch.take(rows(e), piece.n), slopes = scratch.take(kSums, piece.n),
+                     sums_adjoint = scratch.take(kSums, piece.n);
+        features(member, Seen(b, k, piece), rate, y, slopes);
         const Matrix h(piece.embedding, e.width, piece.n), z_adjoint(piece.adjoint, e.width, piece.n);
         team_for(member, h.size(), [=](Index j) { z_adjoint[j] *= 1 - h[j] * h[j]; });
         member.team_barrier();
@@ -148,11 +151,7 @@ void adjoint_points(const Exec& exec, const Batch& b, const Fields& f, const Wor
         D::product(member, 1, transposed(weights.columns_from(e.inputs - 1, kSums)), z_adjoint, 0, sums_adjoint);
         team_column_sums(
             member, piece.n, kSums, [=](int s, const double* sums) { gradient[s] = sums[0]; },
-            [=](int n, int s) {
-              double sum, slope;
-              seen.at(n, s, sum, slope);
-              return sums_adjoint(s, n) * slope / (1 + sum);
-            });
+            [=](int n, int s) { return sums_adjoint(s, n) * slopes(s, n); });
       });
 }
 

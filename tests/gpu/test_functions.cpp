@@ -25,6 +25,9 @@ std::vector<double> on_device(const std::vector<double>& x, const F& f) {
 struct Exp {
   KOKKOS_INLINE_FUNCTION double operator()(double x) const { return gpu::fast_exp(x); }
 };
+struct Log {
+  KOKKOS_INLINE_FUNCTION double operator()(double x) const { return gpu::fast_log(x); }
+};
 struct Tanh {
   KOKKOS_INLINE_FUNCTION double operator()(double x) const { return gpu::fast_tanh(x); }
 };
@@ -63,6 +66,17 @@ TEST(Elementary, exp_beyond_its_range_neither_overflows_to_nonsense_nor_hides_na
   EXPECT_GT(got[3], 1e307);
   EXPECT_TRUE(std::isfinite(got[3]));
   EXPECT_TRUE(std::isnan(got[4]));
+}
+
+TEST(Elementary, log_from_1_on) {
+  auto x = grid(1, 5, 20011);
+  for (const double y : grid(0, 300, 3001)) x.push_back(std::pow(10.0, y));
+  for (const double y : {1.0, std::nextafter(1.0, 2.0), std::sqrt(2.0), std::nextafter(std::sqrt(2.0), 2.0), 2.0})
+    x.push_back(y);
+  const auto got = on_device(x, Log{});
+  for (std::size_t i = 0; i < x.size(); ++i)
+    ASSERT_NEAR(got[i], std::log(x[i]), x[i] < 2 ? 2e-16 : 6e-16 * std::log(x[i])) << x[i];
+  EXPECT_TRUE(std::isnan(on_device({std::numeric_limits<double>::quiet_NaN()}, Log{})[0]));
 }
 
 TEST(Elementary, tanh) {
