@@ -270,6 +270,18 @@ class Plot(program.Case):
         axis = self.drawn(figures.scores({"scores": {"protocol": "chronological", "models": models}}, None)).axes[0]
         self.assertIn("1 point further left not shown", axis.get_xlabel())
 
+    def test_a_client_without_test_events_counts_as_in_the_table_of_the_terminal(self):
+        run = self.scored(honest={"hostile_clients": [3]})
+        for model, nats in zip(run["scores"]["models"], [-0.1, -0.2]):
+            for row in model["per_client"]:
+                row["log_likelihood"] = row["headline"] * row["events"]
+            model["per_client"] += [{"client": 4, "headline": None, "plug_in": None, "events": 0.0, "log_likelihood": nats},
+                                    {"client": 5, "headline": None, "plug_in": None, "events": 0.0, "log_likelihood": None}]
+        axis = self.drawn(figures.scores(run, None)).axes[0]
+        self.assertIn("above every trivial model on 3 of 4 honest clients", axis.get_title(loc="left"))
+        self.assertIn("\n1 client without a score per event not shown", axis.get_xlabel())
+        self.assertIn(f"fedpp  ({-45.1 / 15:.3f})", [text.get_text() for text in axis.get_legend().get_texts()])
+
     def test_a_rival_at_our_score_stays_in_sight(self):
         ours = self.drawn(figures.scores(self.scored(), None)).axes[0].lines[-1]
         self.assertEqual((ours.get_marker(), ours.get_markerfacecolor()), ("o", "none"))
