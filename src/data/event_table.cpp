@@ -240,6 +240,7 @@ EventTable EventTableReader::finish(const std::string& windows) {
     if (columns_.client) record.client = client_numbers_[sequence.client];
     if (!windows.empty()) table.windows.push_back(windows_of(sequence, windows));
     table.sequences.push_back(std::move(record));
+    table.files.push_back(sequence.file);
     sequence = {};
   }
   if (times_.dates())
