@@ -104,4 +104,8 @@ void finish_plan(Plan& plan, const LocalExtents& all);
 /// where a client is left without a training sequence
 std::vector<ClientData> load_clients(const Plan& plan, std::span<const std::int64_t> owned);
 
+/// The same in two steps: clients as they are, and the refusal of those without a training sequence.
+std::vector<ClientData> read_clients(const Plan& plan, std::span<const std::int64_t> owned);
+void require_training(const std::vector<ClientData>& clients, const Plan& plan);
+
 }  // namespace fedpp::data
