@@ -63,7 +63,7 @@ CAPTIONS = {
     "calibration": ("Calibration", calibration),
     "phases": ("Where the time went", "Seconds of each phase on the slowest rank, since this start of the run: a run that was resumed has had others."),
     "communication": ("What left the ranks", "Counted inside the communication layer: each message once, by what it carried; by kind since this start of the run "
-                      "alone, which may have been resumed. Rounds exchange no event times. Files are not counted: checkpoints hold every client's latent functions."),
+                      "alone, which may have been resumed. The first round of a start includes what came before it, as the configuration. Rounds exchange no event times. Files are not counted: checkpoints hold every client's latent functions."),
     "communities": ("Communities", "Which clients learn from each other under personalised aggregation, round by round: clients of one colour in a column share a prior. Grey: not in the graph."),
     "graph": ("Client graph", graph),
     "next_events": ("Next events", "When each sequence goes on, from the end of its observation, as 'fedpp predict --next-events' wrote it last: from the run's state at that time."),
