@@ -9,7 +9,7 @@
 
 namespace fedpp::gpu {
 
-/// What keys the random numbers of an epoch: the same on any placement (spec 4, State).
+/// What keys the random numbers of an epoch: the same on whichever rank a client is.
 struct DrawKey {
   std::uint64_t seed = 0;
   std::uint32_t round = 0;

@@ -45,51 +45,66 @@ void read_csv_sequences(LineReader& reader, const SequenceCallback& callback, st
         "there is no column 'type' but {}; call it type, or leave only sequence,time for events of one type",
         shown(table.unknown().front())));
   ContiguityCheck contiguity;
+  Faults faults;
   SequenceRecord record;
   std::int64_t handed_out = 0;
-  while (table.next()) {
+  bool begun = false, enough = false;
+  const auto hand_out = [&] {
+    if (!faults.any()) callback(record);
+    enough = ++handed_out == max_sequences;
+  };
+  const auto read_row = [&] {
+    if (!table.next()) return false;
     const std::int64_t id = table.integer(kSequence);
-    if (record.times.empty() || id != record.id) {
-      if (!record.times.empty()) {
-        callback(record);
-        if (++handed_out == max_sequences) return;
-      }
-      contiguity.begin(table, id);
+    if (!begun || id != record.id) {
+      if (begun) hand_out();
+      if (enough) return false;
+      begun = true;
       record.id = id;
       record.first_line = table.line_number();
       record.times.clear();
       record.types.clear();
+      contiguity.begin(table, id);
     }
     const double time = table.number(kTime);
-    require(table, id, time_problem(time, record.times.empty() ? nullptr : &record.times.back()));
-    std::int64_t type = 0;
-    if (typed) {
-      type = table.integer(kType);
-      require(table, id, type_problem(type));
-    }
-    record.times.push_back(time);
+    const std::string problem = time_problem(time, record.times.empty() ? nullptr : &record.times.back());
+    record.times.push_back(time);  // of a faulty row, too: the next one is told by it
+    require(table, id, problem);
+    const std::int64_t type = typed ? table.integer(kType) : 0;
+    require(table, id, type_problem(type));
     record.types.push_back(static_cast<int>(type));
+    return true;
+  };
+  while (faults.read(read_row)) {
   }
-  if (record.times.empty()) throw reader.error("the file has a header but no events");
-  callback(record);
+  faults.throw_any();
+  if (!begun) throw reader.error("the file has a header but no events");
+  if (!enough) hand_out();
 }
 
 std::vector<SequenceWindows> read_csv_windows(LineReader& reader) {
   enum Column : std::size_t { kSequence, kStart, kEnd };
   CsvTable table(reader, {"sequence", "start", "end"}, {}, kOtherTables);
   ContiguityCheck contiguity;
+  Faults faults;
   std::vector<SequenceWindows> all;
-  while (table.next()) {
+  const auto read_row = [&] {
+    if (!table.next()) return false;
     const std::int64_t id = table.integer(kSequence);
     if (all.empty() || id != all.back().id) {
-      contiguity.begin(table, id);
       all.push_back({id, {}, table.line_number()});
+      contiguity.begin(table, id);
     }
     std::vector<Window>& windows = all.back().windows;
     const Window window{table.number(kStart), table.number(kEnd)};
-    require(table, id, window_problem(window, windows.empty() ? nullptr : &windows.back()));
+    const std::string problem = window_problem(window, windows.empty() ? nullptr : &windows.back());
     windows.push_back(window);
+    require(table, id, problem);
+    return true;
+  };
+  while (faults.read(read_row)) {
   }
+  faults.throw_any();
   if (all.empty()) throw reader.error("the file has a header but no windows");
   return all;
 }

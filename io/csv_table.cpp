@@ -79,8 +79,8 @@ CsvTable::CsvTable(LineReader& reader, std::vector<std::string> required, std::v
                               remedy_));
 }
 
-Error CsvTable::error(const std::string& what) const {
-  return Error(fmt::format("{}:{}: {}", reader_.path(), line_number_, what));
+RowError CsvTable::error(const std::string& what) const {
+  return RowError(fmt::format("{}:{}: {}", reader_.path(), line_number_, what));
 }
 
 bool CsvTable::next_record() {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/faults.hpp"
 #include "io/line_reader.hpp"
 
 namespace fedpp::io {
@@ -26,7 +27,7 @@ class CsvTable {
   /// The line on which the row begins.
   std::int64_t line_number() const { return line_number_; }
   /// An error that starts with the file and that line: "path:line: ".
-  Error error(const std::string& what) const;
+  RowError error(const std::string& what) const;
   /// Columns are numbered as given to the constructor, required ones first.
   bool has(std::size_t column) const { return position_[column] >= 0; }
   std::string_view text(std::size_t column) const { return fields_[static_cast<std::size_t>(position_[column])]; }

@@ -7,6 +7,7 @@
 
 #include "io/event_checks.hpp"
 #include "io/event_formats.hpp"
+#include "io/faults.hpp"
 #include "io/shown.hpp"
 
 namespace fedpp::io {
@@ -35,6 +36,22 @@ class ObjectReader {
 
   /// Takes the text of one object that begins on `line`; false when enough sequences were read.
   bool take(std::string_view text, std::int64_t line) {
+    faults_.read([&] {
+      read(text, line);
+      return true;
+    });
+    return ++count_ != max_sequences_;
+  }
+
+  void finish() const {
+    faults_.throw_any();
+    if (count_ == 0)
+      throw Error(fmt::format("{}: the file has no sequences; expected objects with time_since_start and type_event",
+                              reader_.path()));
+  }
+
+ private:
+  void read(std::string_view text, std::int64_t line) {
     line_ = line;
     const json object = parse(text);
     if (!object.is_object()) fail("expected an object {\"time_since_start\": [...], \"type_event\": [...]}");
@@ -49,22 +66,13 @@ class ObjectReader {
     read_types(object, record);
     const std::string problem = events_problem(record.times, record.types);
     if (!problem.empty()) fail(fmt::format("sequence {}: {}", record.id, problem));
-    callback_(record);
-    ++count_;
-    return count_ != max_sequences_;
-  }
-
-  void finish() const {
-    if (count_ == 0)
-      throw Error(fmt::format("{}: the file has no sequences; expected objects with time_since_start and type_event",
-                              reader_.path()));
+    if (!faults_.any()) callback_(record);
   }
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error(fmt::format("{}:{}: {}", reader_.path(), line_, what));
+    throw RowError(fmt::format("{}:{}: {}", reader_.path(), line_, what));
   }
 
- private:
   json parse(std::string_view text) const {
     try {
       return json::parse(text.begin(), text.end());
@@ -128,6 +136,7 @@ class ObjectReader {
   const SequenceCallback& callback_;
   std::int64_t max_sequences_, count_ = 0, line_ = 0;
   std::unordered_map<std::int64_t, std::int64_t> first_line_;
+  Faults faults_;
 };
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
@@ -207,7 +216,7 @@ void read_json_lines(LineReader& reader, const SequenceCallback& callback, std::
   std::string_view line;
   while (reader.next(line)) {
     if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
-    if (!objects.take(line, reader.line_number())) return;
+    if (!objects.take(line, reader.line_number())) break;
   }
   objects.finish();
 }
@@ -222,7 +231,7 @@ void read_json(LineReader& reader, const SequenceCallback& callback, std::int64_
     if (first == std::string_view::npos) continue;
     if (!known) lines = line[first] == '{';
     known = true;
-    if (!(lines ? objects.take(line, reader.line_number()) : splitter.take(line))) return;
+    if (!(lines ? objects.take(line, reader.line_number()) : splitter.take(line))) return objects.finish();
   }
   if (known && !lines) splitter.finish();
   objects.finish();

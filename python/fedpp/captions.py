@@ -23,7 +23,7 @@ def intensities(result, h5):
     curves = list(h5["curves"].values())
     text = "The rate of events that the model believes in, with the band that holds it with 90 % probability"
     if any("histogram_rate" in curve for curve in curves):
-        text += ", beside a plain histogram of the same events"
+        text += ", beside a plain histogram of the training events"
     if any("train_events" in curve for curve in curves):
         text += ". Ticks below are event times, a row each for training, validation and test: evaluation.curve_events wrote them, so this page holds data of clients."
         if any("train_ends" in curve for curve in curves):
@@ -31,7 +31,7 @@ def intensities(result, h5):
         if any("gaps" in curve for curve in curves):
             text += " Hatched: no sequence shown was observed there, so that the curve is told by its neighbours alone."
         return text
-    text += ". Event times are not written, nor where training windows end: only evaluation.curve_events = true does that."
+    text += ". Event times are not written, nor exactly where training windows end: only evaluation.curve_events = true does that."
     if ((result.get("config") or {}).get("model") or {}).get("encoder") in HISTORY:
         text += " But the curves of this encoder jump at each event of the sequence shown, so they tell them to whoever looks."
     return text
@@ -63,7 +63,7 @@ CAPTIONS = {
     "calibration": ("Calibration", calibration),
     "phases": ("Where the time went", "Seconds of each phase on the slowest rank, since this start of the run: a run that was resumed has had others."),
     "communication": ("What left the ranks", "Counted inside the communication layer: each message once, by what it carried; by kind since this start of the run "
-                      "alone, which may have been resumed. Rounds exchange no event times. Files are not counted: checkpoints hold every client's latent functions."),
+                      "alone, which may have been resumed. The first round of a start includes what came before it, as the configuration. Rounds exchange no event times. Files are not counted: checkpoints hold every client's latent functions."),
     "communities": ("Communities", "Which clients learn from each other under personalised aggregation, round by round: clients of one colour in a column share a prior. Grey: not in the graph."),
     "graph": ("Client graph", graph),
     "next_events": ("Next events", "When each sequence goes on, from the end of its observation, as 'fedpp predict --next-events' wrote it last: from the run's state at that time."),

@@ -91,7 +91,7 @@ def headline(result):
         models = scored.get("models") or []
         if not models:
             continue
-        above = lambda m: "" if m is models[0] else "{} of {}".format(*clients_above(models[0], m, hostile))
+        above = lambda m: "" if m is models[0] else "{} of {}".format(*clients_above(models[0], [m], hostile))
         rows = [(m["name"], *([value(counted(m))] if hostile else []), value(m["headline"]), value(m.get("plug_in")), above(m)) for m in models]
         columns = ("model", "honest clients", "headline, all clients", "plug-in, all clients", "honest clients ours is above") if hostile else \
                   ("model", "headline", "plug-in", "clients ours is above")

@@ -10,18 +10,27 @@ def hostile_clients(result):
     return (result.get("honest") or {}).get("hostile_clients") or []
 
 
+def log_likelihood(client):
+    """Of a client's test windows in nats, of those without events, too; None where it has none or no finite one."""
+    if "log_likelihood" in client:
+        return client["log_likelihood"]
+    return None if client["headline"] is None else client["headline"] * client["events"]  # of a version that did not write it
+
+
 def headline_without(model, clients):
     """A model's headline score per event over all clients but these."""
-    kept = [c for c in model["per_client"] if c["client"] not in clients and c["headline"] is not None]
+    kept = [c for c in model["per_client"] if c["client"] not in clients and log_likelihood(c) is not None]
     events = sum(c["events"] for c in kept)
-    return sum(c["headline"] * c["events"] for c in kept) / events if events else math.nan
+    return sum(map(log_likelihood, kept)) / events if events else math.nan
 
 
-def clients_above(ours, other, clients):
-    """On how many clients but these `ours` has the higher headline, and of how many with test events; a rival's null is minus infinity where ours is a number."""
-    theirs = {c["client"]: c["headline"] for c in other["per_client"]}
-    kept = [c for c in ours["per_client"] if c["client"] not in clients and c["headline"] is not None]
-    return sum(theirs[c["client"]] is None or c["headline"] > theirs[c["client"]] for c in kept), len(kept)
+def clients_above(ours, others, clients):
+    """On how many clients but these `ours` is above all `others`, and of how many with something to score: as src/evaluation/paired_difference.cpp counts. A rival's null is minus infinity where ours is a number."""
+    theirs = [{c["client"]: log_likelihood(c) for c in other["per_client"]} for other in others]
+    kept = [c for c in ours["per_client"] if c["client"] not in clients and (c["events"] or log_likelihood(c) is not None)]
+    beats = lambda client, rival: rival is None or log_likelihood(client) > rival
+    above = [c for c in kept if log_likelihood(c) is not None and all(beats(c, rival.get(c["client"])) for rival in theirs)]
+    return len(above), len(kept)
 
 
 def ks_limit(increments):

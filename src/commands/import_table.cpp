@@ -7,6 +7,7 @@
 #include "config/error.hpp"
 #include "config/keys.hpp"
 #include "io/sequence_file.hpp"
+#include "io/shown.hpp"
 
 namespace fedpp::commands {
 namespace {
@@ -55,7 +56,9 @@ void import_table(const TableImport& import) {
   for (std::size_t i = 0; i < table.sequences.size(); ++i) {
     const io::SequenceRecord& sequence = table.sequences[i];
     const std::vector<io::Window> windows = table.windows.empty() ? std::vector<io::Window>{} : table.windows[i];
-    notes.add(fmt::format("{}, sequence {}", import.out, sequence.id), sequence, windows);
+    const std::string& file = table.files[i] < import.files.size() ? import.files[table.files[i]] : import.windows;
+    const std::string name = sequence.name.empty() ? std::to_string(sequence.id) : io::shown(sequence.name);
+    notes.add(fmt::format("{}:{}, sequence {}", file, sequence.first_line, name), sequence, windows);
     writer.append(sequence, windows);
   }
   writer.close();

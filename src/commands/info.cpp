@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "data/summary.hpp"
 #include "data/ties.hpp"
 #include "data/unix_time.hpp"
+#include "io/faults.hpp"
 #include "io/sequence_file.hpp"
 #include "io/shown.hpp"
 #include "io/suffix.hpp"
@@ -87,21 +87,43 @@ void print_events(const std::string& file) {
   }
 }
 
+/// All but those whose own files are faulty; what is wrong with these.
+std::vector<std::int64_t> readable_clients(const data::Plan& plan, io::Faults& faults) {
+  std::vector<std::int64_t> readable;
+  for (std::int64_t client = 0; client < plan.clients(); ++client) {
+    try {
+      data::local_extents(plan, {&client, 1});
+      readable.push_back(client);
+    } catch (const UserError& error) {
+      faults.add(error.what());
+    }
+  }
+  return readable;
+}
+
 void print_clients(const std::string& file, const std::vector<std::string>& overrides) {
   const config::Resolved resolved = config::read(file, overrides);
   config::check_data_files(resolved.config, resolved.origins);
   const config::Config& config = resolved.config;
   data::Plan plan =
       data::make_plan(config.data, config.model.window, static_cast<std::uint64_t>(config.federation.seed));
-  std::vector<std::int64_t> all(plan.clients());
-  std::iota(all.begin(), all.end(), 0);
-  data::finish_plan(plan, data::local_extents(plan, all));
+  io::Faults faults;
+  const std::vector<std::int64_t> readable = readable_clients(plan, faults);
+  if (readable.empty()) faults.throw_any();
+  data::finish_plan(plan, data::local_extents(plan, readable));
+  const std::vector<data::ClientData> clients = data::read_clients(plan, readable);
   std::vector<data::ClientSummary> summaries;
-  for (const data::ClientData& client : data::load_clients(plan, all)) summaries.push_back(data::summarise(client));
+  for (const data::ClientData& client : clients) summaries.push_back(data::summarise(client));
   fmt::print("{}\n{}", file,
              data::summary_table(summaries, plan.clients_of_files() ? plan.client_names : std::vector<std::string>{}));
   for (const auto& text : {data::to_text(data::unseen_types(plan)), data::unused_clients(plan)})
     if (!text.empty()) fmt::print("{}\n", text);
+  try {
+    data::require_training(clients, plan);
+  } catch (const UserError& error) {
+    faults.add(error.what());
+  }
+  faults.throw_any();
 }
 
 int info(const InfoOptions& options) {

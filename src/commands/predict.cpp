@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "commands/command.hpp"
 #include "commands/parallel.hpp"
 #include "config/date.hpp"
+#include "data/dataset.hpp"
 #include "federation/run.hpp"
 #include "io/number.hpp"
 
@@ -75,15 +77,21 @@ void check_futures(const federation::ForecastRequest& forecast, const std::optio
   if (until) check_until(*until);
 }
 
-/// The clients that "0", "8-11" or "all" names, of `count`.
-std::vector<std::int64_t> clients_of(const std::string& text, std::int64_t count) {
+/// The clients that "0", "8-11", "all" or their name in the data files means.
+std::vector<std::int64_t> clients_of(const std::string& text, const config::Data& options) {
+  const std::int64_t count = options.clients;
   const auto number = [](std::string_view digits) { return io::whole_number(digits).value_or(-1); };
   const std::size_t dash = text.find('-');
   std::int64_t first = number(std::string_view(text).substr(0, dash));
   std::int64_t last = dash == std::string::npos ? first : number(std::string_view(text).substr(dash + 1));
   if (text == "all") first = 0, last = count - 1;
-  if (first < 0 || last < first)
-    throw UserError(fmt::format("--clients {}: name clients by number as 0,3,7, as 8-11, or all", text));
+  if (first < 0 || last < first) {
+    const auto names = data::client_names(options);
+    const auto named = std::ranges::find(names, text);
+    if (named != names.end()) return {named - names.begin()};
+    throw UserError(fmt::format("--clients {}: name clients by number as 0,3,7, as 8-11, or all{}", text,
+                                names.empty() ? "" : ", or by a name that 'fedpp info' of the data shows"));
+  }
   if (last >= count) throw UserError(fmt::format("--clients {}: there are clients 0 to {}", text, count - 1));
   std::vector<std::int64_t> clients;
   for (std::int64_t c = first; c <= last; ++c) clients.push_back(c);
@@ -110,14 +118,13 @@ int predict(PredictOptions options) {
   return run_parallel([&](mpi::Communicator& world) {
     const config::Config config = read_on_rank_0(world, [&] {
       const auto archived = read_archived_config(options.directory, options.overrides);
-      for (const auto& text : options.clients)
-        clients_of(text, archived.data.clients);  // once, before the others go on
+      for (const auto& text : options.clients) clients_of(text, archived.data);  // once, before the others go on
       if (options.until) end_time(*options.until, archived.data);
       return archived;
     });
     if (options.until) options.request.forecast.until = end_time(*options.until, config.data);
     for (const auto& text : options.clients)
-      for (const auto c : clients_of(text, config.data.clients)) options.request.clients.push_back(c);
+      for (const auto c : clients_of(text, config.data)) options.request.clients.push_back(c);
     name_files(options, config.output.directory);
     return federation::run_prediction(config, options.request, world);
   });
@@ -132,9 +139,10 @@ void add_predict(CLI::App& app, Action& chosen) {
   command->footer(kPredictExamples);
   command->add_option("DIR", options->directory, "Folder that 'fedpp train' wrote")->required();
   command
-      ->add_option("--clients", options->clients,
-                   "Clients, from 0, as 0,3,8-11 or all (default: curves of the first evaluation.curve_clients, the "
-                   "rest of all)")
+      ->add_option(
+          "--clients", options->clients,
+          "Clients, from 0, as 0,3,8-11 or all, or by their names in the data (default: curves of the first evaluation.curve_clients, the "
+          "rest of all)")
       ->type_name("C,C-C,...")
       ->delimiter(',');
   add_state_option(*command, options->request.state, "The round with the best validation score, or the last one");

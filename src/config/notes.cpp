@@ -20,10 +20,11 @@ std::vector<std::string> notes(const Config& config) {
   if (config.data.protocol != Protocol::kChronological) return lines;
   // What returns with a period is known beyond the training window, too.
   if (!reads_history(model) && model.periods.empty())
-    lines.push_back(
-        fmt::format("note: \"{}\" sees time alone, not the history, and falls back to its prior beyond the training "
-                    "window, where \"chronological\" scores: take model.encoder = \"decay\" or \"lstm\"",
-                    word(model.encoder)));
+    lines.push_back(fmt::format(
+        "note: \"{}\" sees time alone, not the history, and falls back to its prior beyond the training "
+        "window, where \"chronological\" scores: take model.encoder = \"decay\" or \"lstm\", or for a daily or weekly "
+        "rhythm model.encoder = \"deep-kernel\" with data.clock = \"calendar\" and model.periods",
+        word(model.encoder)));
   if (reads_types(model) && model.time_input)
     lines.push_back(
         fmt::format("note: \"{}\" reads the time itself, and validation and test windows lie beyond the training's "

@@ -93,6 +93,9 @@ std::optional<std::size_t> first_other_name(const std::vector<std::string>& a, c
 /// \param options as config::read() leaves them \param window T, the length of the model's clock. \throws UserError
 Plan make_plan(const config::Data& options, double window, std::uint64_t seed);
 
+/// Plan::client_names without a plan, where the files say who holds what; else none.
+std::vector<std::string> client_names(const config::Data& options);
+
 /// Extents of the data that this rank can see: of all common files, or of the files of the clients it owns.
 LocalExtents local_extents(const Plan& plan, std::span<const std::int64_t> owned);
 
@@ -103,5 +106,9 @@ void finish_plan(Plan& plan, const LocalExtents& all);
 /// hold are kept. A client's data do not depend on which others are loaded with it. \throws UserError, among others
 /// where a client is left without a training sequence
 std::vector<ClientData> load_clients(const Plan& plan, std::span<const std::int64_t> owned);
+
+/// The same in two steps: clients as they are, and the refusal of those without a training sequence.
+std::vector<ClientData> read_clients(const Plan& plan, std::span<const std::int64_t> owned);
+void require_training(const std::vector<ClientData>& clients, const Plan& plan);
 
 }  // namespace fedpp::data

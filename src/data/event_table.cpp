@@ -14,6 +14,7 @@
 #include "data/words.hpp"
 #include "io/csv_table.hpp"
 #include "io/event_checks.hpp"
+#include "io/faults.hpp"
 #include "io/number.hpp"
 #include "io/shown.hpp"
 #include "io/suffix.hpp"
@@ -125,12 +126,19 @@ void EventTableReader::read_events(std::size_t file) {
   io::CsvTable table(lines, required.names, optional.names);
   if (!settled_) settle_columns(table, type, client);
   bool empty = true;
-  for (; table.next(); empty = false) {
+  io::Faults faults;
+  const auto read_row = [&] {
+    if (!table.next()) return false;
+    empty = false;
     const std::string_view owner = columns_.client ? word_of(table, client, *columns_.client) : "";
     Held& events = held(table, file, owner, word_of(table, sequence, columns_.sequence));
     events.times.push_back(times_.read(table, time, columns_.time));
     events.types.push_back(columns_.type ? types_.place(word_of(table, type, *columns_.type)) : 0);
+    return true;
+  };
+  while (faults.read(read_row)) {
   }
+  faults.throw_any();
   if (empty) throw table.error("the file has a header but no events");
 }
 
@@ -141,12 +149,18 @@ void EventTableReader::read_windows(const std::string& path) {
   const std::size_t client = columns_.client ? headers.add(*columns_.client) : 0;
   const std::size_t start = headers.add("start"), end = headers.add("end");
   io::CsvTable table(lines, headers.names);
-  while (table.next()) {
+  io::Faults faults;
+  const auto read_row = [&] {
+    if (!table.next()) return false;
     const std::string_view owner = columns_.client ? word_of(table, client, *columns_.client) : "";
     Held& observed = held(table, files_.size(), owner, word_of(table, sequence, columns_.sequence));
     observed.observed.push_back(
         {times_.read(table, start, "start"), times_.read(table, end, "end"), table.line_number()});
+    return true;
+  };
+  while (faults.read(read_row)) {
   }
+  faults.throw_any();
 }
 
 void EventTableReader::set_axis() {
@@ -240,6 +254,7 @@ EventTable EventTableReader::finish(const std::string& windows) {
     if (columns_.client) record.client = client_numbers_[sequence.client];
     if (!windows.empty()) table.windows.push_back(windows_of(sequence, windows));
     table.sequences.push_back(std::move(record));
+    table.files.push_back(sequence.file);
     sequence = {};
   }
   if (times_.dates())

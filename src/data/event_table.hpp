@@ -30,6 +30,8 @@ struct TimeAxis {
 /// The sequences of a table in the order in which they are first met.
 struct EventTable {
   std::vector<io::SequenceRecord> sequences;
+  std::vector<std::size_t> files;  ///< [sequences] in which of the files each is first met, at its `first_line`; the
+                                   ///< number of files: in the table of windows
   std::vector<std::vector<io::Window>> windows;  ///< [sequences]; empty where there is no table of windows
   io::SequenceNames names;
 };

@@ -83,7 +83,9 @@ void set_folds(ClientData& client, std::uint64_t seed) {
   }
 }
 
-/// Refuses clients without a training sequence: names the first and, as far as they are few, the others.
+}  // namespace
+
+/// Names the first and, as far as they are few, the others.
 void require_training(const std::vector<ClientData>& clients, const Plan& plan) {
   const auto name = [&](const ClientData& client) {
     return plan.clients_of_files() ? fmt::format("{} {}", client.id, io::shown(plan.client_names[client.id]))
@@ -131,9 +133,7 @@ void require_training(const std::vector<ClientData>& clients, const Plan& plan) 
                               name(*first), fmt::join(first->types, ", "), why, so_are, remedy));
 }
 
-}  // namespace
-
-std::vector<ClientData> load_clients(const Plan& plan, std::span<const std::int64_t> owned) {
+std::vector<ClientData> read_clients(const Plan& plan, std::span<const std::int64_t> owned) {
   assert(plan.finished);
   std::vector<ClientData> clients(owned.size());
   const TypeList all = plan.sees_all() ? plan.kept_types : std::vector<int>{};
@@ -165,9 +165,14 @@ std::vector<ClientData> load_clients(const Plan& plan, std::span<const std::int6
       });
   }
   for (ClientData& client : clients) keep_fraction(client, plan.options.local_fraction, plan.seed);
-  require_training(clients, plan);
   if (plan.options.protocol == config::Protocol::kPopulation)
     for (ClientData& client : clients) set_folds(client, plan.seed);
+  return clients;
+}
+
+std::vector<ClientData> load_clients(const Plan& plan, std::span<const std::int64_t> owned) {
+  std::vector<ClientData> clients = read_clients(plan, owned);
+  require_training(clients, plan);
   return clients;
 }
 

@@ -1,4 +1,5 @@
 // Who holds what: files, dealing, clock.
+#include <algorithm>
 #include <cassert>
 
 #include "data/catalogue.hpp"
@@ -48,6 +49,15 @@ Plan make_plan(const config::Data& options, double window, std::uint64_t seed) {
   plan.kept_types = keep_types(plan.extents.types, options.leave_out_types);
   deal(plan);
   return plan;
+}
+
+std::vector<std::string> client_names(const config::Data& options) {
+  std::vector<std::string> names;
+  if (options.partition != config::Partition::kFile) return names;
+  for (const Source& source : list_sources(options))
+    for (const std::string& name : read_meaning(source.path).names.clients)
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  return names;
 }
 
 }  // namespace fedpp::data

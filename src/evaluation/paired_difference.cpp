@@ -57,11 +57,13 @@ std::string sentence(const PairedDifference& paired, const std::string& ours, co
     return fmt::format("{} scores {:.4f} {} {}; {} no standard error.", ours, std::abs(paired.difference),
                        paired.difference < 0 ? "less than" : "more than", other,
                        paired.shared ? "clients that may hold the same events give" : "one client alone gives");
-  const bool tie = outcome == "tie", unequal = paired.effective < 0.95 * paired.clients;
-  return fmt::format("{} {} {}: {:+.4f}, {} chance over {} clients{}: {:.3g} paired standard errors are {:.4f}.", ours,
-                     tie ? "ties with" : "is " + outcome, other, paired.difference, tie ? "within" : "beyond",
-                     paired.clients, unequal ? fmt::format(" (as {:.1f} of equal size)", paired.effective) : "",
-                     paired.bound(), paired.bound() * paired.standard_error);
+  const bool unequal = paired.effective < 0.95 * paired.clients;
+  return fmt::format(
+      "{} {} {}: {:+.4f} per test event; chance alone gives up to {:.4f} either way in 95 % of cases ({} clients{}).",
+      ours, outcome == "tie" ? "ties with" : "is " + outcome, other, paired.difference,
+      paired.bound() * paired.standard_error, paired.clients,
+      unequal ? fmt::format(", which count as {:.1f} since some have many more events than others", paired.effective)
+              : "");
 }
 
 }  // namespace fedpp::evaluation

@@ -29,7 +29,7 @@ struct PairedDifference {
 PairedDifference paired_difference(const std::vector<ClientScore>& ours, const std::vector<ClientScore>& other,
                                    bool shared = false);
 
-/// "ours is above other: +0.0120, beyond chance over 20 clients: 2.09 paired standard errors are 0.0080."
+/// "ours is above other: +0.0120 per test event; chance alone gives up to 0.0080 either way in 95 % of cases (20 clients)."
 std::string sentence(const PairedDifference& paired, const std::string& ours, const std::string& other);
 
 }  // namespace fedpp::evaluation

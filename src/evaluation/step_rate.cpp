@@ -47,7 +47,7 @@ double homogeneous_rate(const BinnedEvents& seen) {
 
 StepRate floored_rate(const Bins& bins, const BinnedEvents& seen) {
   const double homogeneous = homogeneous_rate(seen);
-  StepRate result{bins, std::vector<double>(bins.count())};
+  StepRate result{bins, std::vector<double>(bins.count()), seen.exposure};
   for (int b = 0; b < bins.count(); ++b) {
     result.rate[b] = seen.exposure[b] > 0 ? std::max(seen.counts[b], 0.5) / seen.exposure[b] : homogeneous;
   }
@@ -56,7 +56,7 @@ StepRate floored_rate(const Bins& bins, const BinnedEvents& seen) {
 
 StepRate shrunken_rate(const Bins& bins, const BinnedEvents& seen) {
   const double homogeneous = homogeneous_rate(seen);
-  StepRate result{bins, std::vector<double>(bins.count())};
+  StepRate result{bins, std::vector<double>(bins.count()), seen.exposure};
   for (int b = 0; b < bins.count(); ++b) {
     result.rate[b] = (seen.counts[b] + 1) / (seen.exposure[b] + 1 / homogeneous);
   }

@@ -34,7 +34,8 @@ class Bins {
 /// A rate that is constant in each bin, per unit of time and sequence.
 struct StepRate {
   Bins bins;
-  std::vector<double> rate;  ///< [B] positive
+  std::vector<double> rate;      ///< [B] positive
+  std::vector<double> exposure;  ///< [B] what was seen of each bin; where nothing, the rate is that of all bins
 };
 
 /// rate_b = max(counts_b, 1/2) / exposure_b: for sequences that are all observed on one common window (population,

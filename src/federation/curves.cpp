@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -90,9 +91,11 @@ void write_client(const Session& session, const OwnedClient& client, const Curve
     }
   }
   if (pooled && !history && session.protocol() != evaluation::Protocol::kPublishedCode) {
-    const auto histogram = evaluation::fit_histogram(client.data, 50, {session.protocol(), clock.elapsed});
+    auto histogram = evaluation::fit_histogram(client.data, 50, {session.protocol(), clock.elapsed});
     std::vector<double> edges;
     for (int b = 0; b <= histogram.bins.count(); ++b) edges.push_back(histogram.bins.edge(b));
+    for (int b = 0; b < histogram.bins.count(); ++b)  // beyond the training windows it is not of data
+      if (!(histogram.exposure[b] > 0)) histogram.rate[b] = std::numeric_limits<double>::quiet_NaN();
     group.write("histogram_edges", edges);
     group.write("histogram_rate", histogram.rate);
   }

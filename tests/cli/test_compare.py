@@ -53,8 +53,7 @@ class Compare(Case):
             self.assertEqual(row[1:7], [f"{sum(sums) / 60:.4f}", f"{d:+.4f}", f"{error:.4f}", str(sum(x > 0 for x in differences)),
                                         "of", "4"], text)
             bound = 12.706 * error  # Student's quantile of one degree of freedom, as 60^2 / (10^2 + 30^2 + 20^2) are 2.6 clients
-            self.assertIn(f"{d:+.4f}, {'beyond' if abs(d) > bound else 'within'} chance over 4 clients (as 2.6 of equal size): 12.7 paired standard "
-                          f"errors are {bound:.4f}", text)
+            self.assertIn(f"{d:+.4f} per test event; chance alone gives up to {bound:.4f} either way in 95 % of cases (4 clients, which count as 2.6", text)
         self.assertIn("  b is above a: ", text)
         self.assertIn("  c ties with a: ", text)
 

@@ -260,6 +260,16 @@ class Info(Case):
         self.assertEqual([line.split()[0] for line in lines[2:6]], ["client", "0", "1", "all"])
         self.assertLessEqual(max(map(len, lines)), 100)
 
+    def test_the_table_is_shown_where_some_clients_are_faulty(self):
+        for client, rows in enumerate(["0,{t}", "0,{t}\n0,-{t}", "0,{t}"]):
+            self.write(f"c{client}.csv", "sequence,time\n" + "".join(rows.format(t=t) + "\n" for t in range(1, 3 if client == 2 else 30)))
+        self.write("run.toml", '[data]\nclient_files = "c{client}.csv"\nclients = 4\n[federation]\nparticipants = 0\n')
+        result = self.start([FEDPP, "info", "run.toml"], NO_START)
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual([line.split()[0] for line in result.stdout.splitlines()[2:6]], ["client", "0", "2", "all"], result.stdout)
+        for fault in ["c1.csv:3: sequence 0: time -1 comes after 1", "c3.csv", "c2.csv: client 2 (types 0) is left without a training sequence"]:
+            self.assertIn(fault, result.stderr)
+
     def test_unknown_format(self):
         self.write("a.xyz", EVENTS)
         self.assertIn("a.xyz", self.refuses("info", "a.xyz"))

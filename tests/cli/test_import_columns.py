@@ -76,6 +76,15 @@ class ImportColumns(Case):
         self.assertNotIn("surgery", info)  # its number is kept
         self.assertIn("--like", self.refuses("import", "visits.csv", *self.COLUMNS, "--like", "visits.h5", "--out", "b.h5"))
 
+    def test_notes_name_the_table_and_the_sequence_as_it_has_them(self):
+        self.write("a.csv", "patient,when\n" + "".join(f"p{p},{t}\n" for p in range(2) for t in range(12)))
+        self.write("b.csv", "patient,when\n" + "".join(f"p{p},{t}\n" for p in (2, 3) for t in range(12)) + "p3,7\np4,5\np4,5\n")
+        said = self.succeeds("import", "a.csv", "b.csv", "--columns", "sequence=patient,time=when", "--out", "a.h5")
+        self.assertIn("\nb.csv:14, sequence 'p3': events that repeat time and type of an earlier one of their sequence: 2,", said)
+        self.assertIn("\nb.csv:27, sequence 'p4': no time passes in this sequence", said)
+        said = self.succeeds("import", "a.csv", "b.csv", "--columns", "sequence=when,time=when", "--out", "b.h5")
+        self.assertIn("\na.csv:2, sequence 0: no time passes", said)
+
     def test_a_header_with_commas(self):
         self.write("a.csv", 'patient,"when, local"\n' + "".join(f"p,{t}\n" for t in range(12)))
         self.assertIn("1 sequence, 12 events", self.succeeds("import", "a.csv", "--columns", "sequence=patient,time=when, local", "--out", "a.h5"))

@@ -127,7 +127,8 @@ class Plot(program.Case):
             figure = self.drawn(figures.intensities({}, file))
             self.assertEqual(labels(figure)[-2:], ["histogram", figures.ABOVE])
             group["train_ends"], group["validation_ends"], group["gaps"] = [1.0], [1.5], [[0.2, 0.4]]
-            header = self.drawn(figures.intensities({}, file)).subfigs[0]  # as many keys as there can be
+            file.attrs["scored_round"] = 10_000
+            header = self.drawn(figures.intensities({"rounds": [{"round": 10_000}]}, file)).subfigs[0]  # as many keys as there can be
             self.assertFalse(header.texts[0].get_window_extent().overlaps(header.legends[0].get_window_extent()))
             marks = [line for line in figure.axes[0].lines if line.get_label() == figures.ABOVE]
             np.testing.assert_allclose(marks[0].get_xdata(), [0.02])
@@ -192,6 +193,31 @@ class Plot(program.Case):
         table.update(client=np.array([0, 1]), sequence=np.array([5, 6]), sequence_name=np.array(["p7", "p9"]))
         figure = self.drawn(figures.next_events(names, table))
         self.assertEqual(figure.axes[0].get_yticklabels()[0].get_text(), "0 north / p7")
+
+    def test_rows_of_next_events_are_of_one_height_and_ticks_are_plain_numbers(self):
+        heights = []
+        for count in [1, 3, 60]:
+            table = {f"q{q:02d}": 10.0 + np.exp(0.02 * q + np.zeros(count)) - 1 + 1e-3 * q for q in (5, 25, 50, 75, 95)}
+            table.update(observed_until=np.full(count, 10.0), client=np.arange(count), sequence=np.arange(count))
+            axis = self.drawn(figures.next_events({}, table)).axes[0]
+            heights.append(axis.transData.transform((1, 1))[1] - axis.transData.transform((1, 0))[1])
+            self.assertEqual(axis.get_xscale(), "log")
+            self.assertLessEqual({"0.1", "1"}, {label.get_text() for label in axis.get_xticklabels()})
+        self.assertLess(max(heights), 1.1 * min(heights), heights)
+
+    def test_dates_are_told_with_their_month_and_do_not_overlap(self):
+        result = {"config": {"data": {"time_origin": "2019-12-27", "time_unit": "day"}}}
+        with h5py.File(self.folder / "out/result.h5", "a") as file:
+            group = file["curves/client_000000"]
+            group.attrs["clock"] = "calendar"
+            for days, shown, end in [(0.5, "06:00", "27 Dec 2019"), (3, "28 Dec", "30 Dec 2019"), (9, "31 Dec", "2020"), (40, "15 Jan", "2020"), (500, "2020", "")]:
+                group["time"][...] = np.linspace(0, days, len(group["time"]))
+                axis = self.drawn(figures.intensities(result, file)).axes[-1].xaxis
+                labels = [label for label in axis.get_ticklabels() if label.get_text()]
+                self.assertIn(shown, [label.get_text() for label in labels], days)
+                self.assertEqual(axis.get_offset_text().get_text(), end)
+                boxes = sorted((label.get_window_extent() for label in labels), key=lambda box: box.x0)
+                self.assertFalse(any(a.overlaps(b) for a, b in zip(boxes, boxes[1:])), days)
 
     def font(self, name, characters):
         """A font file with squares for these characters."""
@@ -269,6 +295,18 @@ class Plot(program.Case):
         models[2].update(per_client=row(-9))
         axis = self.drawn(figures.scores({"scores": {"protocol": "chronological", "models": models}}, None)).axes[0]
         self.assertIn("1 point further left not shown", axis.get_xlabel())
+
+    def test_a_client_without_test_events_counts_as_in_the_table_of_the_terminal(self):
+        run = self.scored(honest={"hostile_clients": [3]})
+        for model, nats in zip(run["scores"]["models"], [-0.1, -0.2]):
+            for row in model["per_client"]:
+                row["log_likelihood"] = row["headline"] * row["events"]
+            model["per_client"] += [{"client": 4, "headline": None, "plug_in": None, "events": 0.0, "log_likelihood": nats},
+                                    {"client": 5, "headline": None, "plug_in": None, "events": 0.0, "log_likelihood": None}]
+        axis = self.drawn(figures.scores(run, None)).axes[0]
+        self.assertIn("above every trivial model on 3 of 4 honest clients", axis.get_title(loc="left"))
+        self.assertIn("\n1 client without a score per event not shown", axis.get_xlabel())
+        self.assertIn(f"fedpp  ({-45.1 / 15:.3f})", [text.get_text() for text in axis.get_legend().get_texts()])
 
     def test_a_rival_at_our_score_stays_in_sight(self):
         ours = self.drawn(figures.scores(self.scored(), None)).axes[0].lines[-1]
@@ -457,6 +495,7 @@ class Plot(program.Case):
         self.assertIn("this start of the run", figure.axes[0].get_xlabel())
         figure = self.drawn(figures.communication({"rounds": ROUNDS, "communication": [{"kind": "metrics", "bytes": 9}]}, None))
         self.assertIn("this start of the run", figure.axes[1].get_xlabel())
+        self.assertIn("a start's first one with what came before it", figure.axes[0].get_xlabel())
 
     def test_damaged_arrays(self):
         whole = (self.folder / "out/result.h5").read_bytes()

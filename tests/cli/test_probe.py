@@ -11,7 +11,7 @@ import numpy as np
 import probe_reference as reference
 
 FEDPP = os.environ["FEDPP_EXECUTABLE"]
-TOLERANCE = 1e-7  # max |x - ref| / max |ref| over a dataset (spec 5)
+TOLERANCE = 1e-7  # max |x - ref| / max |ref| over a dataset
 
 
 def client_step(rng, n=17, m=9, q=40, s=3, d=5, window=100.0, ties=True):

@@ -253,6 +253,13 @@ class Finished(program.Case):
         self.assertIn("this page holds data of clients", page)
         self.assertNotIn("Event times are not written", page)
 
+    def test_histograms_end_where_training_does(self):
+        self.write("run.toml", (self.folder / "run.toml").read_text().replace("[data]", '[data]\nrealisation = "pooled"') + "curve_events = true\n")
+        self.train()
+        curves = fedpp.Run(self.folder / "out").curves(0)
+        known, edges, end = np.isfinite(curves["histogram_rate"]), curves["histogram_edges"], curves["train_ends"].max()
+        self.assertTrue(known[edges[1:] <= end].all() and not known[edges[:-1] > end].any() and known.any() and not known.all())
+
     def test_a_page_in_the_place_of_a_closed_one_is_closed(self):
         write = lambda: fedpp.files.write(self.folder / "page.html", b"whole", {".html"}, "name another page")
         mode = lambda: (self.folder / "page.html").stat().st_mode & 0o777

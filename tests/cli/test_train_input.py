@@ -16,7 +16,7 @@ class TrainInput(Case):
 
     def test_validate_only_accepts_without_starting_anything(self):
         self.write("deck/run.toml", '[data]\ntrain = ["a.csv"]\n')
-        self.assertIn("deck/run.toml: valid",
+        self.assertIn("deck/run.toml: valid; the data files are there, but were not read: 'fedpp info deck/run.toml' reads them",
                       self.succeeds("train", "deck/run.toml", "--validate-only", "--out", "out", env=NO_START))
         self.assertFalse((self.folder / "out").exists())
 

@@ -223,7 +223,9 @@ std::vector<std::string> notes_with(const std::vector<std::string>& overrides) {
 TEST(Notes, SayWhatChronologicalAsksOfAnEncoder) {
   for (const std::string encoder : {"rbf", "deep-kernel"}) {
     ASSERT_EQ(notes_with({"model.encoder=" + encoder}).size(), 1u);
-    EXPECT_THAT(notes_with({"model.encoder=" + encoder})[0], HasSubstr("\"" + encoder + "\" sees time alone"));
+    const std::string note = notes_with({"model.encoder=" + encoder})[0];
+    EXPECT_THAT(note, HasSubstr("\"" + encoder + "\" sees time alone"));
+    EXPECT_THAT(note, HasSubstr("\"deep-kernel\" with data.clock = \"calendar\" and model.periods"));
   }
   EXPECT_TRUE(notes_with({"model.periods=24", "data.clock=calendar"}).empty());
   EXPECT_TRUE(notes_with({"data.protocol=population", "data.test=b.csv"}).empty());

@@ -225,12 +225,14 @@ TEST(EventTable, WindowsNameSequencesAsTheEventsDo) {
       "w.csv:7: sequence 'p3': window [36, 96] begins before the end of the preceding one");
   EXPECT_USER_ERROR(read(file, kVisits, kHours, folder.write("w.csv", head + "p7,north,24,48\n")),
                     "w.csv:2: start '24' is a number, but the times before are dates");
+  EXPECT_USER_ERROR(read(file, kVisits, kHours, folder.write("w.csv", head + "p7,north,x,y\n,north,x,y\n")),
+                    "w.csv:2: start 'x'", "w.csv:3: column 'patient' is empty");
 }
 
 TEST(EventTable, FaultsNameFileLineValueAndRemedy) {
   const Folder folder;
-  const auto refuses = [&](const std::string& text, const char* place, const char* what) {
-    EXPECT_USER_ERROR(read(folder.write("a.csv", text)), place, what);
+  const auto refuses = [&](const std::string& text, const char* place, const char* what, const char* more = "") {
+    EXPECT_USER_ERROR(read(folder.write("a.csv", text)), place, what, more);
   };
   const std::string head = "patient,when,ward,site\n", row = "p1,2019-03-01,x,north\n";
   refuses("patient,when,department,site\n",
@@ -255,6 +257,7 @@ TEST(EventTable, FaultsNameFileLineValueAndRemedy) {
   refuses(head + row + "p1,2019-03-01,\"x\"y,north\n", "a.csv:3: ", "'y,north' follows the end of a quoted field");
   refuses(head + "p1,2019-03-01,caf\xE9,north\n", "a.csv:2: ", "column 'ward' is not UTF-8");
   refuses("patient,when,ward,site,When\n", "a.csv:1: ", "column 'when' comes twice");
+  refuses(head + "p1,x,x,north\n" + row + "p1,2019-03-01,x\n", "a.csv:2: when 'x' is neither", "\n", "a.csv:4: ");
   // One quote that is missing makes a field of all rows that follow.
   std::string rows;
   for (int i = 0; i < 1000; ++i) rows += "p" + std::to_string(i) + row.substr(2);

@@ -78,6 +78,18 @@ class FileClients(SameBits):
         for name in ["next_events.csv", "futures.csv", "futures_summary.csv"]:
             self.assertEqual((self.folder / "ranks1" / name).read_bytes(), (self.folder / "ranks2" / name).read_bytes())
 
+    def test_predictions_are_of_clients_by_their_names(self):
+        self.imported(visits())
+        self.configured()
+        self.train(1, "out")
+        predicted = self.start(self.on_ranks(2, "predict", "out", "--clients", "west,0"))
+        self.assertEqual(predicted.returncode, 0, predicted.stderr)
+        with h5py.File(self.folder / "out/prediction.h5") as file:
+            self.assertEqual(list(file["curves"]), ["client_000000", "client_000002"])
+        refused = self.start([FEDPP, "predict", "out", "--clients", "South"])
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--clients South: name clients by number as 0,3,7, as 8-11, or all, or by a name", refused.stderr)
+
     def test_as_with_one_file_a_client(self):
         """The table taken apart by hand, in the way that the README had it before the program could."""
         rows = visits()

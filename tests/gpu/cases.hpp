@@ -218,7 +218,7 @@ class Pieces {
   std::size_t next_ = 0;
 };
 
-/// |a - b| <= tolerance times the largest |b|: spec 5's relative error over one dataset.
+/// |a - b| <= tolerance times the largest |b|.
 inline void expect_close(const std::vector<double>& got, const std::vector<double>& wanted, double tolerance,
                          const std::string& what) {
   ASSERT_EQ(got.size(), wanted.size()) << what;

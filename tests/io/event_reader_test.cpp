@@ -152,6 +152,44 @@ TEST_F(EventReader, CsvErrorsNameFileAndLine) {
             empty + ": the file is empty; expected a header line sequence,time[,type]");
 }
 
+TEST_F(EventReader, AllFaultyRowsAreTold) {
+  const auto told = [&](const std::string& name, const std::string& content) {
+    const std::string path = put(folder_ / name, content);
+    bool handed_out = false;
+    std::string text = error_of([&] { read_sequences(path, [&](SequenceRecord& r) { handed_out |= r.id > 0; }); });
+    EXPECT_FALSE(handed_out) << name;  // nothing behind the first fault
+    for (std::size_t at; (at = text.find(path + ":")) != std::string::npos;) text.erase(at, path.size() + 1);
+    return text;
+  };
+  // A row that is too late is told once, by the one after it; one without a number leaves the others as they are.
+  EXPECT_EQ(
+      told("a.csv", "sequence,time,type\n0,x,0\n0,1,0\n0,99,0\n0,2,0\n0,3\n1,1,0\n1,2,-1\n1,3,0\n0,4,0\n0,5,0\n"),
+      "2: time 'x' is not a number; write it like 12.5 or 1.25e1; tables with words, dates or other headers: "
+      "'fedpp import --columns'\n"
+      "5: sequence 0: time 2 comes after 99; sort the events of each sequence by time\n"
+      "6: '0,3' has 2 fields; the header has 3\n"
+      "8: sequence 1: type -1 is negative; number the types from 0\n"
+      "10: sequence 0 appears again (it began on line 2, others came between); keep the rows of a sequence together");
+  const std::string good = "{\"time_since_start\": [0, 1], \"type_event\": [0, 0]}",
+                    bad = "{\"time_since_start\": [0]}";
+  const std::string missing = "key 'type_event' is missing; each object needs time_since_start and type_event";
+  EXPECT_EQ(told("a.jsonl", bad + "\n" + good + "\n" + bad), "1: " + missing + "\n3: " + missing);
+  EXPECT_EQ(told("a.json", "[" + bad + ",\n" + good + ",\n" + bad + "]"), "1: " + missing + "\n3: " + missing);
+  std::string rows = "sequence,time\n", expected;
+  for (int i = 0; i < 12; ++i) rows += "0,nan\n";
+  for (int i = 0; i < 10; ++i)
+    expected += std::to_string(i + 2) + ": sequence 0: time nan is not finite; repair or remove the event\n";
+  EXPECT_EQ(told("many.csv", rows), expected + "and 2 more faults");
+}
+
+TEST_F(EventReader, AllFaultyWindowsAreTold) {
+  const std::string path = put(folder_ / "w.csv", "sequence,start,end\n0,2,1\n0,3,4\n1,a,2\n");
+  const std::string text = error_of([&] { read_windows(path); });
+  EXPECT_TRUE(text.starts_with(path + ":2: ")) << text;
+  EXPECT_NE(text.find("\n" + path + ":4: start 'a' is not a number"), std::string::npos) << text;
+  EXPECT_EQ(text.find(path + ":3"), std::string::npos) << text;
+}
+
 TEST_F(EventReader, DamagedGzipIsReportedInsteadOfItsEffects) {
   std::string text = "sequence,time,type\n";
   unsigned state = 1;

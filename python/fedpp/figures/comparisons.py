@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.patches import Patch
 
 from ..results import AGAIN
-from ..scores import headline_without, hostile_clients
+from ..scores import clients_above, headline_without, hostile_clients
 from .data import Missing, number, scores_of
 from .labels import client_label, counted, name_label, unit_name
 from .style import GREY, OURS, TEST, TRIVIAL, styled
@@ -30,8 +30,8 @@ def score_panel(axis, table, hostile, label=str):
         axis.plot([p[0] for p in points], [p[1] for p in points], ls="", marker=marker, ms=4.5, color=colour, alpha=0.85,
                   label=f"{model['name']}  ({total(model):.3f})")
     rivals = [best[c] for c in order]
-    honest = [c for c in order if c not in hostile]
-    above = sum(score[c] > best[c] for c in honest)
+    above, counting = clients_above(ours, trivial, hostile)
+    undrawn = counting - sum(c not in hostile for c in order)  # no event in their windows, or no finite score
     for client in order:  # the lead over the best trivial model, or the lag behind it
         if math.isfinite(best[client]):
             axis.plot([best[client], score[client]], [row[client]] * 2, lw=2.2, zorder=1.5, solid_capstyle="butt",
@@ -53,10 +53,12 @@ def score_panel(axis, table, hostile, label=str):
     axis.set_yticklabels([label(order[i]) for i in range(0, len(order), step)])
     axis.set_ylabel("client, sorted by our score")
     label = f"test log-likelihood per event (nats, time in {unit_name(table.get('unit', ''))})"
-    axis.set_xlabel(label + (f"\n{counted(hidden, 'point')} further left not shown" if hidden else ""))
+    left_out = [f"{counted(hidden, 'point')} further left"] if hidden else []
+    left_out += [f"{counted(undrawn, 'client')} without a score per event"] if undrawn else []
+    axis.set_xlabel(label + (f"\n{' and '.join(left_out)} not shown" if left_out else ""))
     title = f"Protocol {table.get('protocol', '?')}"
     if trivial:
-        title += f": above every trivial model on {above} of {counted(len(honest), 'honest client' if hostile else 'client')}"
+        title += f": above every trivial model on {above} of {counted(counting, 'honest client' if hostile else 'client')}"
     axis.set_title(title, loc="left", fontweight="bold")
     handles, labels = axis.get_legend_handles_labels()
     handles, labels = handles[-1:] + handles[:-1], labels[-1:] + labels[:-1]

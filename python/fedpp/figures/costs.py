@@ -35,7 +35,7 @@ def communication(result, _):
     figure, axes = plt.subplots(1, 1 + bool(kinds), figsize=(10.5 if kinds else 7.5, max(3.0, 1.0 + 0.3 * len(kinds))), squeeze=False)
     axis = axes[0, 0]
     axis.plot(x, y / 1e3, color=OURS, lw=1.4, marker="o" if len(x) <= 40 else None, ms=3.5)
-    axis.set(xlabel="communication round", ylabel="leaves rank 0 in the round (kB)")
+    axis.set(xlabel="communication round\n(a start's first one with what came before it)", ylabel="leaves rank 0 in the round (kB)")
     from_zero(axis, y / 1e3)
     whole_numbers(axis.xaxis)
     axis.set_title("Communication", loc="left", fontweight="bold")

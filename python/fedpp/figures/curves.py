@@ -144,7 +144,10 @@ def intensity_panel(cell, group, result, client, label_x, dates):
     if dates:
         locator = matplotlib.dates.AutoDateLocator(maxticks=7)
         bottom.xaxis.set_major_locator(locator)
-        bottom.xaxis.set_major_formatter(matplotlib.dates.ConciseDateFormatter(locator))
+        # Days with their month, and what all ticks share at the axis's end.
+        bottom.xaxis.set_major_formatter(matplotlib.dates.ConciseDateFormatter(
+            locator, formats=["%Y", "%b", "%d %b", "%H:%M", "%H:%M", "%H:%M:%S"], zero_formats=["", "%Y", "%d %b", "%d %b", "%H:%M", "%H:%M"],
+            offset_formats=["", "", "%Y", "%d %b %Y", "%d %b %Y", "%d %b %Y"]))
 
 
 def state_text(result, attributes):
@@ -162,14 +165,16 @@ def intensities(result, h5):
     names = sorted(h5["curves"])
     columns = 1 if len(names) <= 3 else 2
     rows = -(-len(names) // columns)
-    figure = plt.figure(figsize=(8.5 if columns == 1 else 13, 0.35 + 2.7 * rows))
+    wide = columns > 1
+    top = 0.35 if wide else 0.6  # inches: the legend has its own line where it does not fit beside the title
+    figure = plt.figure(figsize=(13 if wide else 8.5, top + 2.7 * rows))
     figure.get_layout_engine().set(h_pad=0.03, hspace=0.0)
-    header, body = figure.subfigures(2, 1, height_ratios=[0.35, 2.7 * rows])
+    header, body = figure.subfigures(2, 1, height_ratios=[top, 2.7 * rows])
     cells = np.atleast_1d(body.subfigures(rows, columns)).reshape(rows, columns)
     for i, name in enumerate(names):
         group = h5["curves"][name]
         intensity_panel(cells[i // columns, i % columns], group, result, int(name.split("_")[-1]), i + columns >= len(names), calendar(result, group))
-    header.text(0.01, 0.5, "Posterior intensity" + state_text(result, h5.attrs), va="center", fontsize=11, fontweight="bold")
+    header.text(0.01, 0.5 if wide else 0.75, "Posterior intensity" + state_text(result, h5.attrs), va="center", fontsize=11, fontweight="bold")
     keys = [Line2D([], [], color=OURS, lw=1.6, label="median"), Line2D([], [], color=OURS, lw=1, ls=":", label="mean"),
             Patch(color=OURS, alpha=0.22, lw=0, label="5 to 95 %")]
     if any("histogram_rate" in h5["curves"][name] for name in names):
@@ -180,6 +185,6 @@ def intensities(result, h5):
         keys.append(Patch(**UNOBSERVED, label="not observed"))
     drawn = [line for axis in figure.axes for line in axis.lines]
     keys += [line for line in drawn if line.get_label() == ABOVE][:1]
-    header.legend(handles=keys, loc="center right", ncol=len(keys), fontsize=8 if len(keys) > 7 else 8.5, columnspacing=0.8,
+    header.legend(handles=keys, loc="center right" if wide else "lower left", ncol=len(keys), fontsize=8 if len(keys) > 7 else 8.5, columnspacing=0.8,
                   handlelength=1.3, handletextpad=0.4)
     return figure
