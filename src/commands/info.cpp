@@ -92,7 +92,7 @@ std::vector<std::int64_t> readable_clients(const data::Plan& plan, io::Faults& f
   std::vector<std::int64_t> readable;
   for (std::int64_t client = 0; client < plan.clients(); ++client) {
     try {
-      data::local_extents(plan, {&client, 1});
+      if (plan.one_file_a_client()) data::local_extents(plan, {&client, 1});
       readable.push_back(client);
     } catch (const UserError& error) {
       faults.add(error.what());
