@@ -47,12 +47,10 @@ void form_quadratics(const Exec& exec, const Averages& a, const Fields& f) {
         team_for(member, m + 2, [=](Index r) { quadratic[r] = r == 0 ? 1 : 0; });
         double* trend = quadratic + m + 2;  // column of a'h
         team_for(member, m + 1, [=](Index r) { trend[r] = r == 0 ? 1 : 2 * mu[r - 1]; });
-        team_for_columns(member, m, m, [=](int q) {
+        team_for_lower(member, m, [=](int q) {
           double* to = quadratic + packed_column(m + 2, q + 2) - q;
           const double *from = sigma.column(q), mu_q = mu[q];
-          return [=](int r) {
-            if (r >= q) to[r] = (r == q ? 1 : 2) * (from[r] + mu[r] * mu_q);
-          };
+          return [=](int r) { to[r] = (r == q ? 1 : 2) * (from[r] + mu[r] * mu_q); };
         });
       });
 }
@@ -189,12 +187,12 @@ void form_averages(const Exec& exec, const Batch& b, const Fields& f, const Aver
           member.team_barrier();
           for (int first = 0; first < samples; first += kSamples) {
             const double *x0 = x.column(first), *x1 = x0 + n, *x2 = x1 + n, *x3 = x2 + n;
-            team_for(member, n, [=](Index q) {
+            team_for_lower(member, n, [=](int q) {
               const double y0 = share * x0[q], y1 = share * x1[q], y2 = share * x2[q], y3 = share * x3[q];
               double* to = record + packed_column(n, q) - q;
-              FEDPP_INDEPENDENT
-              for (Index r = q; r < n; ++r)
+              return [=](int r) {
                 to[r] = (first > 0 ? to[r] : 0) + ((x0[r] * y0 + x1[r] * y1) + (x2[r] * y2 + x3[r] * y3));
+              };
             });
           }
           member.team_barrier();

@@ -102,6 +102,23 @@ KOKKOS_INLINE_FUNCTION void team_for_columns(const Member& member, int rows, int
 #endif
 }
 
+/// Calls f(column)(row) for the rows from the diagonal on of a square matrix; see team_for_columns.
+template <class F>
+KOKKOS_INLINE_FUNCTION void team_for_lower(const Member& member, int n, const F& f) {
+#if defined(FEDPP_DEVICE_CODE)
+  team_for_2d(member, n, n, [&](int r, int c) {
+    if (r >= c) f(c)(r);
+  });
+#else
+  team_for(member, n, [&](Index i) {
+    const int c = static_cast<int>(i);
+    const auto row = f(c);
+    FEDPP_INDEPENDENT
+    for (int r = c; r < n; ++r) row(r);
+  });
+#endif
+}
+
 /// Entries of an array that one team adds up: all of a small matrix on a host, few on a device, where many teams share
 /// them.
 inline constexpr Index kSlab = kHostBackend ? 4096 : 256;

@@ -152,8 +152,14 @@ struct TeamDense {
     const int m = c.rows, n = c.columns, k = a.columns;
     const Index step_a = a.right(), step_b = b.down();
     const int apart = (m + size - 1) / size;  // a thread has the rows u, u + apart, ...
-    for (int item = member.team_rank(); item < blocks(m, n, size); item += member.team_size()) {
-      const int u = item % apart, column = item / apart * size;
+    const int across = (n + size - 1) / size;
+    // Neighbouring threads have neighbouring rows. Those of a transposed factor lie columns apart in memory: a warp takes
+    // eight of them, so that it waits for eight lines at a time instead of up to 32.
+    const int band = a.transposed ? least(8, apart) : apart;
+    for (int item = member.team_rank(); item < apart * across; item += member.team_size()) {
+      const int above = item / (band * across) * band, wide = least(band, apart - above);
+      const int in_band = item - above * across;
+      const int u = above + in_band % wide, column = in_band / wide * size;
       ProductBlock<T, size> block;  // rows and columns beyond the end are copies of the last one, and not kept
       for (int q = 0; q < size; ++q) block.left[q] = a.data + least(u + q * apart, m - 1) * a.down();
       for (int j = 0; j < size; ++j) block.right[j] = b.data + least(column + j, n - 1) * b.right();

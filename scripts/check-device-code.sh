@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # check-device-code.sh KOKKOS-CUDA-HEADERS [ARCH] - compiles every source that holds kernels or arrays of the device (gpu/, src/model/, some of
-# bench/) with nvcc for one architecture (default: 90), against the headers of a Kokkos that has CUDA switched on. Links and
-# runs nothing. Fails, too, where a kernel keeps more than 64 bytes a thread in local memory, which is global memory: registers that do not
-# suffice, or an array whose index the compiler does not know.
+# bench/), and tests that hold kernels, with nvcc for one architecture (default: 90), against the headers of a Kokkos that has CUDA switched on.
+# Links and runs nothing. Fails, too, where device code calls a function that is the host's alone (nvcc itself only warns, and the call ends the
+# kernel), and where a kernel keeps more than 64 bytes a thread in local memory, which is global memory: registers that do not suffice, or an
+# array whose index the compiler does not know.
 set -euo pipefail
 headers=$(realpath "${1:?usage: check-device-code.sh KOKKOS-CUDA-HEADERS [ARCH]}")
 arch=${2:-90}
@@ -18,14 +19,14 @@ compile() {
   local unit=$objects/unit-$1.cpp status=0
   shift
   printf '#include "%s"\n' "${@/#/$PWD/}" >"$unit"
-  "$nvcc" -x cu -std=c++20 --extended-lambda -arch="sm_$arch" -Xptxas -v -Xcompiler -fopenmp \
-    -DFMT_CONSTEVAL= -DFMT_USE_CONSTEXPR=1 -isystem "$headers" $mpi_folders -I. -Isrc -c "$unit" -o "$unit.o" 2>"$unit.log" || status=$?
+  "$nvcc" -x cu -std=c++20 --extended-lambda -arch="sm_$arch" -Xptxas -v -Werror cross-execution-space-call -Xcompiler -fopenmp \
+    -DFMT_CONSTEVAL= -DFMT_USE_CONSTEXPR=1 -isystem "$headers" $mpi_folders -I. -Isrc -Itests -c "$unit" -o "$unit.o" 2>"$unit.log" || status=$?
   grep -vE '^ptxas info|bytes stack frame' "$unit.log" >&2 || true
   [ "$status" -eq 0 ] && printf "  sm_$arch  %s\n" "$@"
 }
 export -f compile
 export nvcc arch headers objects mpi_folders
-mapfile -t others < <(grep -lE 'FEDPP_KERNEL|gpu::(Array|to_device)' bench/*.cpp)
+mapfile -t others < <(grep -lE 'FEDPP_KERNEL|gpu::(Array|to_device)' bench/*.cpp && grep -l FEDPP_KERNEL tests/*/*.cpp)
 sources=(gpu/*.cpp src/model/*.cpp "${others[@]}")
 printf '%s\0' "${sources[@]}" | xargs -0 -n 10 -P "${FEDPP_BUILD_JOBS:-$(nproc)}" bash -c 'compile $$ "$@"' compile
 echo "check-device-code: ${#sources[@]} sources compile for sm_$arch"

@@ -1,5 +1,5 @@
 // What is said of the kernels' scratch before a run, against what launches ask for on the emulated device, and the
-// refusal of sizes for which a device has no room.
+// refusal of sizes for which a device, a real one too, has no room.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -85,6 +85,10 @@ INSTANTIATE_TEST_SUITE_P(Encoders, DeviceRoom,
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
+
+#endif
+
+#if defined(FEDPP_DEVICE_BACKEND)
 
 TEST(DeviceLimit, too_many_inducing_points_are_refused_with_the_most_that_fit) {
   config::Config config;
