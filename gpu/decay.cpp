@@ -27,7 +27,7 @@ constexpr double kStartSd = 0.1;             ///< of the logarithms of the rates
 constexpr int kLaneSums = 8;                 ///< as many are computed at a time, the last ones of zeros
 constexpr int kSlotDoubles = 2 * kLaneSums;  ///< after a token: the sums, their slopes, its time
 constexpr int kSum = 0, kSlope = kLaneSums, kTime = kSlotDoubles - 1;  ///< where they are
-constexpr double kForgotten = 700;           ///< lifetimes, within the range of fast_exp
+constexpr double kForgotten = 700;                                     ///< lifetimes, within the range of fast_exp
 
 KOKKOS_INLINE_FUNCTION int rows(const EncoderShape& s) { return s.inputs + kSums; }  ///< of [x_2 .. x_I ; log(1+s) ; 1]
 int weights_of(const EncoderShape& s) { return kSums + s.width * rows(s); }

@@ -9,6 +9,7 @@
 
 #include "federation/checkpoint.hpp"
 #include "federation/checkpoint_schedule.hpp"
+#include "io/hdf5.hpp"
 #include "mpi/turns.hpp"
 #include "small_federation.hpp"
 
@@ -149,7 +150,10 @@ TEST_F(Checkpoints, bring_back_the_state_of_a_run) {
   EXPECT_EQ(back.stopping.validations_since_best, 3);
   ASSERT_EQ(back.best_clients.size(), session.owned().size());
   EXPECT_EQ(back.best_clients.at(2).weights.mean[0], 0.625);
-  EXPECT_EQ(back.best_clients.at(1), session.owned(1).model.state) << "a second name for the last state";
+  EXPECT_EQ(back.best_clients.at(1), session.owned(1).model.state);
+  const auto in_file = [&](const char* name) { return io::File::open_read(path.string()).exists(name); };
+  EXPECT_TRUE(in_file("clients/000001/best/rate")) << "a second name for the last state, which is the same";
+  EXPECT_FALSE(in_file("clients/000002/best/rate")) << "weights alone";
   EXPECT_EQ(back.best_clients.at(2).mixing, (std::vector{0.25, 0.75}));
   EXPECT_EQ(session.owned(2).model.state.core.mean, session.owned(2).model.state.weights.mean);
   ASSERT_EQ(back.best_theta.own.size(), 1u);
