@@ -24,7 +24,7 @@ constexpr int kSums = 6;            ///< K
 constexpr double kShortest = 0.25;  ///< lifetime of a sum at the start, in units of x_1; the next has kRatio times it
 constexpr double kRatio = 4;
 constexpr double kStartSd = 0.1;             ///< of the logarithms of the rates
-constexpr int kLaneSums = 8;                 ///< as many are computed at a time, the last ones of zeros
+constexpr int kLaneSums = 8;                 ///< as many are computed at a time; what comes of the last is not kept
 constexpr int kSlotDoubles = 2 * kLaneSums;  ///< after a token: the sums, their slopes, its time
 constexpr int kSum = 0, kSlope = kLaneSums, kTime = kSlotDoubles - 1;  ///< where they are
 constexpr double kForgotten = 700;                                     ///< lifetimes, within the range of fast_exp

@@ -18,7 +18,8 @@ KOKKOS_INLINE_FUNCTION Expectation expectation(double mu, double variance, doubl
   const double sd = math::sqrt(variance);
   // The rule's error: exp(-2 pi^2 / step^2) by the Gaussian weight, and by the singularities of sigma and log
   // sigma at |Im z| = pi/sd, up to which the contour can be moved, exp(pi^2 / (2 sd^2) - 2 pi^2 / (sd step)):
-  // here together below 1e-12. sigma's mass is never beyond z = sd; of it and of the weight the ends leave out 3e-13.
+  // here together below 1e-12 of the integrand's scale, as is what lies beyond the ends. (Of E[sigma] itself that may
+  // be much where it is tiny: its mass lies up to z = sd.)
   // The number of steps is bounded (sd 600), so that not even an infinite variance stops the program.
   constexpr double two_pi_squared = 19.739208802178716;
   const double s = math::fmin(math::fmax(0.375, sd), 600.0);

@@ -1,6 +1,7 @@
 // Events and windows from CSV.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <unordered_map>
 
 #include "io/csv_table.hpp"
@@ -68,7 +69,7 @@ void read_csv_sequences(LineReader& reader, const SequenceCallback& callback, st
     }
     const double time = table.number(kTime);
     const std::string problem = time_problem(time, record.times.empty() ? nullptr : &record.times.back());
-    record.times.push_back(time);  // of a faulty row, too: the next one is told by it
+    if (std::isfinite(time)) record.times.push_back(time);  // of a faulty row, too: the next one is told by it
     require(table, id, problem);
     const std::int64_t type = typed ? table.integer(kType) : 0;
     require(table, id, type_problem(type));
@@ -98,7 +99,7 @@ std::vector<SequenceWindows> read_csv_windows(LineReader& reader) {
     std::vector<Window>& windows = all.back().windows;
     const Window window{table.number(kStart), table.number(kEnd)};
     const std::string problem = window_problem(window, windows.empty() ? nullptr : &windows.back());
-    windows.push_back(window);
+    if (std::isfinite(window.start) && std::isfinite(window.end)) windows.push_back(window);  // as times above
     require(table, id, problem);
     return true;
   };

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "io/error.hpp"
 
@@ -16,8 +17,11 @@ class RowError : public Error {
 
 class Faults {
  public:
+  /// \param one what those are called of which only the number is told; takes an s where there are several
+  explicit Faults(std::string one = "fault") : one_(std::move(one)) {}
+
   /// Reads one row: what `read_row` returns, which is whether there may be more, or true where it throws a RowError, which is
-  /// kept.
+  /// kept; also where a callback of its throws one.
   template <class Read>
   bool read(Read read_row) {
     try {
@@ -36,14 +40,15 @@ class Faults {
 
   /// \throws Error of all that were kept, if there are any: one a line, beyond ten their number
   void throw_any() const {
-    if (count_ > kShown) throw Error(text_ + "\nand " + std::to_string(count_ - kShown) + " more faults");
+    if (const auto more = count_ - kShown; more > 0)
+      throw Error(text_ + "\nand " + std::to_string(more) + " more " + one_ + (more > 1 ? "s" : ""));
     if (any()) throw Error(text_);
   }
 
  private:
   static constexpr std::int64_t kShown = 10;
   std::int64_t count_ = 0;
-  std::string text_;
+  std::string one_, text_;
 };
 
 }  // namespace fedpp::io

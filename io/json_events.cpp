@@ -43,7 +43,9 @@ class ObjectReader {
     return ++count_ != max_sequences_;
   }
 
-  void finish() const {
+  /// \param end what is wrong with how the file ends, if anything is
+  void finish(const std::string& end = "") {
+    if (!end.empty()) faults_.add(end);
     faults_.throw_any();
     if (count_ == 0)
       throw Error(fmt::format("{}: the file has no sequences; expected objects with time_since_start and type_event",
@@ -175,8 +177,9 @@ class ArraySplitter {
     return true;
   }
 
-  void finish() const {
-    if (state_ != kAfterArray) throw reader_.error("the JSON array does not end; the file seems truncated");
+  /// What is wrong with how the array ends; nothing if it does.
+  std::string fault_at_end() const {
+    return state_ == kAfterArray ? "" : reader_.error("the JSON array does not end; the file seems truncated").what();
   }
 
  private:
@@ -233,8 +236,7 @@ void read_json(LineReader& reader, const SequenceCallback& callback, std::int64_
     known = true;
     if (!(lines ? objects.take(line, reader.line_number()) : splitter.take(line))) return objects.finish();
   }
-  if (known && !lines) splitter.finish();
-  objects.finish();
+  objects.finish(known && !lines ? splitter.fault_at_end() : "");
 }
 
 }  // namespace fedpp::io

@@ -87,17 +87,24 @@ void print_events(const std::string& file) {
   }
 }
 
-/// All but those whose own files are faulty; what is wrong with these.
-std::vector<std::int64_t> readable_clients(const data::Plan& plan, io::Faults& faults) {
-  std::vector<std::int64_t> readable;
-  for (std::int64_t client = 0; client < plan.clients(); ++client) {
-    try {
-      if (plan.one_file_a_client()) data::local_extents(plan, {&client, 1});
-      readable.push_back(client);
-    } catch (const UserError& error) {
-      faults.add(error.what());
-    }
+/// use(), whose error, where it throws one, is kept.
+template <class Use>
+void keep_fault(io::Faults& faults, const Use& use) {
+  try {
+    use();
+  } catch (const UserError& error) {
+    faults.add(error.what());
   }
+}
+
+/// All but those whose own files are faulty; what is wrong with these. `extents`: of those that are readable.
+std::vector<std::int64_t> readable_clients(const data::Plan& plan, data::LocalExtents& extents, io::Faults& faults) {
+  std::vector<std::int64_t> readable;
+  for (std::int64_t client = 0; client < plan.clients(); ++client)
+    keep_fault(faults, [&] {
+      extents += data::local_extents(plan, {&client, 1});
+      readable.push_back(client);
+    });
   return readable;
 }
 
@@ -107,22 +114,23 @@ void print_clients(const std::string& file, const std::vector<std::string>& over
   const config::Config& config = resolved.config;
   data::Plan plan =
       data::make_plan(config.data, config.model.window, static_cast<std::uint64_t>(config.federation.seed));
-  io::Faults faults;
-  const std::vector<std::int64_t> readable = readable_clients(plan, faults);
+  io::Faults faults("faulty client");
+  data::LocalExtents extents;
+  const std::vector<std::int64_t> readable = readable_clients(plan, extents, faults);
   if (readable.empty()) faults.throw_any();
-  data::finish_plan(plan, data::local_extents(plan, readable));
-  const std::vector<data::ClientData> clients = data::read_clients(plan, readable);
+  std::vector<data::ClientData> clients;
+  keep_fault(faults, [&] {
+    data::finish_plan(plan, extents);
+    clients = data::read_clients(plan, readable);
+  });
+  if (clients.empty()) faults.throw_any();
   std::vector<data::ClientSummary> summaries;
   for (const data::ClientData& client : clients) summaries.push_back(data::summarise(client));
   fmt::print("{}\n{}", file,
              data::summary_table(summaries, plan.clients_of_files() ? plan.client_names : std::vector<std::string>{}));
   for (const auto& text : {data::to_text(data::unseen_types(plan)), data::unused_clients(plan)})
     if (!text.empty()) fmt::print("{}\n", text);
-  try {
-    data::require_training(clients, plan);
-  } catch (const UserError& error) {
-    faults.add(error.what());
-  }
+  keep_fault(faults, [&] { data::require_training(clients, plan); });
   faults.throw_any();
 }
 

@@ -77,24 +77,41 @@ void check_futures(const federation::ForecastRequest& forecast, const std::optio
   if (until) check_until(*until);
 }
 
-/// The clients that "0", "8-11", "all" or their name in the data files means.
-std::vector<std::int64_t> clients_of(const std::string& text, const config::Data& options) {
-  const std::int64_t count = options.clients;
+/// The clients that "0", "8-11", "all" or a name means. \param names of all clients, where the data have any
+std::vector<std::int64_t> clients_of(const std::string& text, std::int64_t count,
+                                     const std::vector<std::string>& names) {
   const auto number = [](std::string_view digits) { return io::whole_number(digits).value_or(-1); };
   const std::size_t dash = text.find('-');
   std::int64_t first = number(std::string_view(text).substr(0, dash));
   std::int64_t last = dash == std::string::npos ? first : number(std::string_view(text).substr(dash + 1));
   if (text == "all") first = 0, last = count - 1;
-  if (first < 0 || last < first) {
-    const auto names = data::client_names(options);
-    const auto named = std::ranges::find(names, text);
-    if (named != names.end()) return {named - names.begin()};
+  const bool numbers = 0 <= first && first <= last;
+  const std::int64_t named = std::ranges::find(names, text) - names.begin();
+  if (named < std::ssize(names)) {
+    if (numbers && last < count && (first != named || last != named))
+      throw UserError(fmt::format(
+          "--clients {0}: client {1} has this name, but by number it is client{2} {0}: write {1}-{1} for the name, {3} "
+          "for the number{2}",
+          text, named, first == last ? "" : "s",
+          first == last || text == "all" ? fmt::format("{}-{}", first, last)
+                                         : fmt::format("{},{}-{}", first, first + 1, last)));
+    return {named};
+  }
+  if (!numbers)
     throw UserError(fmt::format("--clients {}: name clients by number as 0,3,7, as 8-11, or all{}", text,
                                 names.empty() ? "" : ", or by a name that 'fedpp info' of the data shows"));
-  }
   if (last >= count) throw UserError(fmt::format("--clients {}: there are clients 0 to {}", text, count - 1));
   std::vector<std::int64_t> clients;
   for (std::int64_t c = first; c <= last; ++c) clients.push_back(c);
+  return clients;
+}
+
+/// Those that all the texts mean.
+std::vector<std::int64_t> clients_of(const std::vector<std::string>& texts, const config::Data& data) {
+  std::vector<std::int64_t> clients;
+  const auto names = texts.empty() ? std::vector<std::string>{} : data::client_names(data);
+  for (const auto& text : texts)
+    for (const auto client : clients_of(text, data.clients, names)) clients.push_back(client);
   return clients;
 }
 
@@ -118,13 +135,12 @@ int predict(PredictOptions options) {
   return run_parallel([&](mpi::Communicator& world) {
     const config::Config config = read_on_rank_0(world, [&] {
       const auto archived = read_archived_config(options.directory, options.overrides);
-      for (const auto& text : options.clients) clients_of(text, archived.data);  // once, before the others go on
+      clients_of(options.clients, archived.data);  // once, before the others go on
       if (options.until) end_time(*options.until, archived.data);
       return archived;
     });
     if (options.until) options.request.forecast.until = end_time(*options.until, config.data);
-    for (const auto& text : options.clients)
-      for (const auto c : clients_of(text, config.data)) options.request.clients.push_back(c);
+    options.request.clients = clients_of(options.clients, config.data);
     name_files(options, config.output.directory);
     return federation::run_prediction(config, options.request, world);
   });
@@ -141,8 +157,8 @@ void add_predict(CLI::App& app, Action& chosen) {
   command
       ->add_option(
           "--clients", options->clients,
-          "Clients, from 0, as 0,3,8-11 or all, or by their names in the data (default: curves of the first evaluation.curve_clients, the "
-          "rest of all)")
+          "Clients, from 0, as 0,3,8-11 or all, or by names in the data that have no comma (default: curves of the "
+          "first evaluation.curve_clients, the rest of all)")
       ->type_name("C,C-C,...")
       ->delimiter(',');
   add_state_option(*command, options->request.state, "The round with the best validation score, or the last one");

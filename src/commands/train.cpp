@@ -47,8 +47,8 @@ int train(const TrainOptions& options) {
     const config::Resolved resolved = read_config(options);
     config::check_client_files(resolved.config, resolved.origins);
     for (const auto& note : config::notes(resolved.config)) fmt::print("{}\n", note);
-    fmt::print("{0}: valid; the data files are there, but were not read: 'fedpp info {0}' reads them\n",
-               options.config_file);
+    fmt::print("{0}: valid; the data files are there, but were not read: 'fedpp info {0}{1}' reads them\n",
+               options.config_file, options.overrides.empty() ? "" : " --set ...");
     return kSuccess;
   }
   if (!options.estimate) federation::watch_for_signals();  // first of all: MPI and loading may take minutes

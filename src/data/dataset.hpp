@@ -9,6 +9,7 @@
 //   std::vector<ClientData> clients = load_clients(plan, owned);
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -47,6 +48,14 @@ struct LocalExtents {
   double end = -std::numeric_limits<double>::infinity();  ///< latest
   double longest = 0;                                     ///< longest observation of a sequence
   std::int64_t types = 0;                                 ///< 1 + the largest type kept
+
+  LocalExtents& operator+=(const LocalExtents& o) {
+    start = std::min(start, o.start);
+    end = std::max(end, o.end);
+    longest = std::max(longest, o.longest);
+    types = std::max(types, o.types);
+    return *this;
+  }
 };
 
 /// Who holds what. Deterministic in the files, the options and the seed, never in the number of ranks.

@@ -1,6 +1,6 @@
 // Who holds what: files, dealing, clock.
-#include <algorithm>
 #include <cassert>
+#include <unordered_set>
 
 #include "data/catalogue.hpp"
 #include "data/dataset.hpp"
@@ -54,9 +54,10 @@ Plan make_plan(const config::Data& options, double window, std::uint64_t seed) {
 std::vector<std::string> client_names(const config::Data& options) {
   std::vector<std::string> names;
   if (options.partition != config::Partition::kFile) return names;
+  std::unordered_set<std::string> known;  // a name is one client in all files
   for (const Source& source : list_sources(options))
     for (const std::string& name : read_meaning(source.path).names.clients)
-      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+      if (known.insert(name).second) names.push_back(name);
   return names;
 }
 

@@ -1,6 +1,7 @@
 #include "federation/session.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>

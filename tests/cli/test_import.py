@@ -270,6 +270,14 @@ class Info(Case):
         for fault in ["c1.csv:3: sequence 0: time -1 comes after 1", "c3.csv", "c2.csv: client 2 (types 0) is left without a training sequence"]:
             self.assertIn(fault, result.stderr)
 
+    def test_a_fault_is_told_where_nothing_can_be_shown_of_the_others(self):
+        self.write("c0.csv", "sequence,time\n" + "0,5\n" * 6)
+        self.write("c1.csv", "sequence,time\n0,x\n")
+        self.write("run.toml", '[data]\nclient_files = "c{client}.csv"\nclients = 2\n[federation]\nparticipants = 0\n')
+        told = self.refuses("info", "run.toml")
+        for fault in ["c1.csv:2: time 'x' is not a number", "no time passes in the whole data"]:
+            self.assertIn(fault, told)
+
     def test_unknown_format(self):
         self.write("a.xyz", EVENTS)
         self.assertIn("a.xyz", self.refuses("info", "a.xyz"))

@@ -175,11 +175,17 @@ TEST_F(EventReader, AllFaultyRowsAreTold) {
   const std::string missing = "key 'type_event' is missing; each object needs time_since_start and type_event";
   EXPECT_EQ(told("a.jsonl", bad + "\n" + good + "\n" + bad), "1: " + missing + "\n3: " + missing);
   EXPECT_EQ(told("a.json", "[" + bad + ",\n" + good + ",\n" + bad + "]"), "1: " + missing + "\n3: " + missing);
+  EXPECT_EQ(told("cut.json", "[" + bad + ",\n" + good),
+            "1: " + missing + "\n2: the JSON array does not end; the file seems truncated");
+  EXPECT_EQ(told("inf.csv", "sequence,time\n0,1\n0,inf\n0,3\n"),
+            "3: sequence 0: time inf is not finite; repair or remove the event")
+      << "nothing comes after it";
   std::string rows = "sequence,time\n", expected;
   for (int i = 0; i < 12; ++i) rows += "0,nan\n";
   for (int i = 0; i < 10; ++i)
     expected += std::to_string(i + 2) + ": sequence 0: time nan is not finite; repair or remove the event\n";
   EXPECT_EQ(told("many.csv", rows), expected + "and 2 more faults");
+  EXPECT_EQ(told("eleven.csv", rows.substr(0, rows.rfind("0,nan"))), expected + "and 1 more fault");
 }
 
 TEST_F(EventReader, AllFaultyWindowsAreTold) {
