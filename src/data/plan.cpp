@@ -6,6 +6,7 @@
 #include "data/dataset.hpp"
 #include "data/deal.hpp"
 #include "data/seen_types.hpp"
+#include "data/source_reader.hpp"
 
 namespace fedpp::data {
 
