@@ -121,6 +121,8 @@ void ClientGraph::send_signatures(const KeptUploads& uploads) {
     const auto& embedding = session_.owned().front().model.embedding;
     const auto dimension = static_cast<std::size_t>(embedding.encoder.dimension);
     auto h = model::embeddings_at(embedding, weights, probe_, session_.config().backend.workspace_mb);
+    const auto length = signature_length(similarity_, probe_.nodes.size(), dimension);
+    mine.reserve(uploads.size() * sizeof(std::int64_t[2]) + fresh.size() * length * sizeof(double));
     std::size_t next = 0;
     for (const auto& [client, upload] : uploads) {
       std::vector<double> numbers;
@@ -141,9 +143,14 @@ void ClientGraph::send_signatures(const KeptUploads& uploads) {
   for (auto& text : texts) {
     for (std::size_t at = 0; at < text.size();) {
       const auto client = take<std::int64_t>(text, at);
-      std::vector<double> numbers(static_cast<std::size_t>(take<std::int64_t>(text, at)));
-      for (double& x : numbers) x = take<double>(text, at);
-      known[client] = numbers.empty() ? std::move(signatures_.at(client)) : std::move(numbers);
+      auto& numbers = known[client];
+      if (const auto count = static_cast<std::size_t>(take<std::int64_t>(text, at)); count > 0) {
+        signatures_.erase(client);  // makes room for the new one
+        numbers.resize(count);
+        for (double& x : numbers) x = take<double>(text, at);
+      } else {
+        numbers = std::move(signatures_.at(client));
+      }
     }
     text = {};
   }
