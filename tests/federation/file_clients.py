@@ -78,30 +78,25 @@ class FileClients(SameBits):
         for name in ["next_events.csv", "futures.csv", "futures_summary.csv"]:
             self.assertEqual((self.folder / "ranks1" / name).read_bytes(), (self.folder / "ranks2" / name).read_bytes())
 
-    def test_predictions_are_of_clients_by_their_names(self):
-        self.imported(visits())
+    def expect_clients_by_name(self, names, known, unknown, why):
+        """With these names of SITES in order, predictions are of clients 0 and 2 as `known` names them; `unknown` is refused."""
+        called = dict(zip(sorted(SITES), names))
+        self.imported([(called[site], *rest) for site, *rest in visits()])
         self.configured()
         self.train(1, "out")
-        predicted = self.start(self.on_ranks(2, "predict", "out", "--clients", "west,0"))
+        predicted = self.start(self.on_ranks(2, "predict", "out", "--clients", known))
         self.assertEqual(predicted.returncode, 0, predicted.stderr)
         with h5py.File(self.folder / "out/prediction.h5") as file:
             self.assertEqual(list(file["curves"]), ["client_000000", "client_000002"])
-        refused = self.start([FEDPP, "predict", "out", "--clients", "South"])
+        refused = self.start([FEDPP, "predict", "out", "--clients", unknown])
         self.assertEqual(refused.returncode, 2)
-        self.assertIn("--clients South: name clients by number as 0,3,7, as 8-11, or all, or by a name", refused.stderr)
+        self.assertIn(f"--clients {unknown}: {why}", refused.stderr)
+
+    def test_predictions_are_of_clients_by_their_names(self):
+        self.expect_clients_by_name(sorted(SITES), "west,0", "South", "name clients by number as 0,3,7, as 8-11, or all, or by a name")
 
     def test_a_name_that_is_another_clients_number_is_told(self):
-        numbers = dict(zip(sorted(SITES), ["1", "2", "205"]))
-        self.imported([(numbers[site], *rest) for site, *rest in visits()])
-        self.configured()
-        self.train(1, "out")
-        predicted = self.start([FEDPP, "predict", "out", "--clients", "205,0-0"])
-        self.assertEqual(predicted.returncode, 0, predicted.stderr)
-        with h5py.File(self.folder / "out/prediction.h5") as file:
-            self.assertEqual(list(file["curves"]), ["client_000000", "client_000002"])
-        refused = self.start([FEDPP, "predict", "out", "--clients", "1"])
-        self.assertEqual(refused.returncode, 2)
-        self.assertIn("--clients 1: client 0 has this name, but by number it is client 1: write 0-0 for the name, 1-1 for the number", refused.stderr)
+        self.expect_clients_by_name(["1", "2", "205"], "205,0-0", "1", "client 0 has this name, but by number it is client 1: write 0-0 for the name, 1-1 for the number")
 
     def test_as_with_one_file_a_client(self):
         """The table taken apart by hand, in the way that the README had it before the program could."""
