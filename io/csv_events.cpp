@@ -76,9 +76,7 @@ void read_csv_sequences(LineReader& reader, const SequenceCallback& callback, st
     record.types.push_back(static_cast<int>(type));
     return true;
   };
-  while (faults.read(read_row)) {
-  }
-  faults.throw_any();
+  faults.read_all(read_row);
   if (!begun) throw reader.error("the file has a header but no events");
   if (!enough) hand_out();
 }
@@ -103,9 +101,7 @@ std::vector<SequenceWindows> read_csv_windows(LineReader& reader) {
     require(table, id, problem);
     return true;
   };
-  while (faults.read(read_row)) {
-  }
-  faults.throw_any();
+  faults.read_all(read_row);
   if (all.empty()) throw reader.error("the file has a header but no windows");
   return all;
 }

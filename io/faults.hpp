@@ -32,6 +32,14 @@ class Faults {
     }
   }
 
+  /// The same of row after row, until there are no more. \throws Error as throw_any()
+  template <class Read>
+  void read_all(Read read_row) {
+    while (read(read_row)) {
+    }
+    throw_any();
+  }
+
   void add(const std::string& fault) {
     if (++count_ <= kShown) text_ += (count_ > 1 ? "\n" : "") + fault;
   }

@@ -136,9 +136,7 @@ void EventTableReader::read_events(std::size_t file) {
     events.types.push_back(columns_.type ? types_.place(word_of(table, type, *columns_.type)) : 0);
     return true;
   };
-  while (faults.read(read_row)) {
-  }
-  faults.throw_any();
+  faults.read_all(read_row);
   if (empty) throw table.error("the file has a header but no events");
 }
 
@@ -158,9 +156,7 @@ void EventTableReader::read_windows(const std::string& path) {
         {times_.read(table, start, "start"), times_.read(table, end, "end"), table.line_number()});
     return true;
   };
-  while (faults.read(read_row)) {
-  }
-  faults.throw_any();
+  faults.read_all(read_row);
 }
 
 void EventTableReader::set_axis() {
