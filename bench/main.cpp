@@ -9,6 +9,7 @@
 #include "gpu/kokkos.hpp"
 #include "gpu/runtime.hpp"
 #include "gpu/vendor_blas.hpp"
+#include "kernel_time.hpp"
 #include "machine.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/environment.hpp"
@@ -45,7 +46,9 @@ int main(int argc, char** argv) {
   mpi::Environment environment(argc, argv);
   return environment.guard([&] {
     mpi::Communicator world = mpi::Communicator::world();
+    bench::kernel_time::allow();
     const gpu::Runtime runtime(world.node_rank(), "auto");
+    if (world.size() > 1) bench::take_wall_time();
     bench::memory::install();
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
@@ -56,11 +59,13 @@ int main(int argc, char** argv) {
     benchmark::AddCustomContext("backend", gpu::backend_description());
     benchmark::AddCustomContext("kokkos", kokkos_configuration());
     benchmark::AddCustomContext("threads", std::to_string(gpu::Exec().concurrency()));
+    benchmark::AddCustomContext("compiler", FEDPP_BENCH_COMPILER);
     benchmark::AddCustomContext("ranks", std::to_string(world.size()));
     // All rates that are relative to DGEMM would look too good.
     if (const auto remedy = gpu::vendor_blas_remedy(512); !remedy.empty() && gpu::on_host() && world.is_root())
       std::fprintf(stderr, "fedpp_bench: %s\n", remedy.c_str());
     benchmark::AddCustomContext("dgemm_GFLOP/s", number(1e-9 * bench::machine().flops));
+    benchmark::AddCustomContext("sgemm_GFLOP/s", number(1e-9 * bench::machine().single_flops));
     benchmark::AddCustomContext("copy_GB/s", number(1e-9 * bench::machine().bytes));
     Silent silent;
     if (world.is_root())

@@ -50,11 +50,12 @@ class Rounds {
   Rounds(const config::Config& config, mpi::Communicator& world)
       : session_(config, world), theta_(session_.initial_prior()), options_(model::local_options(config)) {}
 
-  /// Seconds of this rank in the phases of one round.
+  /// Seconds of this rank in the phases of one round, without waiting for other ranks to end their updates.
   struct Seconds {
     double update = 0, aggregate = 0, validate = 0;
+    double kernels = 0;  ///< of the update, where they are watched
   };
-  Seconds next() {
+  Seconds next(bool watch_kernels = false) {
     const auto& config = session_.config();
     const auto participants =
         federation::sample_participants(session_.clients(), config.federation.participants, session_.seed(), round_, 1);
@@ -74,7 +75,10 @@ class Rounds {
       f();
       sum += now() - start;
     };
+    if (watch_kernels) kernel_time::start();
     timed(seconds.update, [&] { model::local_update(mine, theta_, options_, session_.seed(), round_, {&kept_}); });
+    if (watch_kernels) seconds.kernels = kernel_time::stop();
+    session_.world().barrier();
     timed(seconds.aggregate, [&] {
       std::vector<federation::Upload> uploads;
       for (const auto* c : mine) uploads.push_back({c->id, 1.0, c->state.weights.mean, c->state.weights.sd});
@@ -103,8 +107,9 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// The median of five rounds after one that is not counted, without their validation, whose seconds stand beside it.
-/// Times are those of the rank that needs longest; the rates are of its local update.
+/// The median of five rounds after one that is not counted, without their validation, whose seconds stand beside it; one
+/// more round says how much of its update passes in kernels. Times are those of the rank that needs longest; the rates are
+/// of its local update.
 void rounds(benchmark::State& state, char name, config::Precision precision, mpi::Communicator& world) {
   constexpr int kRounds = 5;
   const Folder folder(world);
@@ -130,9 +135,16 @@ void rounds(benchmark::State& state, char name, config::Precision precision, mpi
     }
     state.SetIterationTime(median(round));
     const gpu::Cost cost{median(flops), median(bytes)};
-    report(state, {world.max(cost.flops, "benchmark"), world.max(cost.bytes, "benchmark")}, median(update));
-    const auto megaflops = static_cast<std::int64_t>(1e-6 * cost.flops);
-    state.counters["GF_all_ranks"] = 1e-3 * static_cast<double>(world.allreduce(megaflops, mpi::Op::sum, "benchmark"));
+    const gpu::Cost most{world.max(cost.flops, "benchmark"), world.max(cost.bytes, "benchmark")};
+    report(state, most, model::precision_of(precision), median(update));
+    for (const char* counter : {"arrays_MB", "resident_MB"})
+      state.counters[counter] = world.max(state.counters[counter], "benchmark");
+    const double all =
+        static_cast<double>(world.allreduce(static_cast<std::int64_t>(cost.flops), mpi::Op::sum, "benchmark"));
+    state.counters["GF_all_ranks"] = 1e-9 * all;
+    state.counters["placement_allows"] = all / most.flops;  // times faster than one rank, by operations
+    const auto watched = run.next(true);
+    state.counters["busy"] = -world.max(-watched.kernels / watched.update, "benchmark");  // of the idlest rank
     state.counters["update_s"] = median(update);
     state.counters["aggregate_s"] = median(aggregate);
     state.counters["validate_s"] = median(validate);

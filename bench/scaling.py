@@ -19,7 +19,7 @@ import sys
 
 ROUNDS = 3
 LAUNCH = "mpirun --oversubscribe -n"
-PHASES = ["broadcast", "start", "local update", "aggregate", "metrics"]
+PHASES = ["broadcast", "start", "local update", "wait", "aggregate", "metrics"]
 # Runs the program and writes its peak memory (KB on Linux) into a file of its own: ranks have no common name for their number.
 MEASURED = ("import os,resource,subprocess,sys; code=subprocess.run(sys.argv[2:]).returncode; "
             "open(sys.argv[1]+'-'+os.uname().nodename+'-'+str(os.getpid()),'w').write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)); sys.exit(code)")
@@ -102,7 +102,7 @@ def plot(by_clients, strong, weak, cores, path):
         print("no Matplotlib: the picture is not drawn")
         return
     figure, axes = plt.subplots(2, 2, figsize=(12, 8.4), constrained_layout=True)
-    colours = {"local update": "#0b5fa5", "aggregate": "#e08214", "metrics": "#5aae61", "round": "#404040"}
+    colours = {"local update": "#0b5fa5", "wait": "#9970ab", "aggregate": "#e08214", "metrics": "#5aae61", "round": "#404040"}
     panels = ((axes[0][0], by_clients, "clients", "Clients, one rank"),
               (axes[0][1], strong, "ranks", f"Strong scaling: 200 clients, {cores} cores"),
               (axes[1][0], weak, "ranks", f"Weak scaling: the clients grow with the ranks, {cores} cores"))

@@ -121,7 +121,7 @@ void averaged_e_step(benchmark::State& state, const NamedShape& shape, bool form
 
 void step(benchmark::State& state, const NamedShape& shape, const Step& step, gpu::Precision precision) {
   Prepared prepared(shape.shape, config::Encoder::kDeepKernel, precision);
-  bench::measure(state, prepared.cost(step.cost), [&](const gpu::Exec& exec) { step.run(exec, prepared); });
+  bench::measure(state, prepared.cost(step.cost), [&](const gpu::Exec& exec) { step.run(exec, prepared); }, precision);
 }
 
 /// 100 streams of 60 tokens and 120 nodes: embed and its adjoint, of every encoder that is registered.

@@ -16,13 +16,15 @@ export OPENBLAS_NUM_THREADS=1 KOKKOS_DISABLE_WARNINGS=1
 [ -n "${FEDPP_SHARED:-}" ] || { [ -d ../shared/data ] && export FEDPP_SHARED=$PWD/../shared; } || true
 
 mkdir -p bench/results
-device=$( (command -v nvidia-smi >/dev/null && nvidia-smi --query-gpu=name --format=csv,noheader | head -1 || sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1) |
+# As the results name it: one processor's name stands for many, so its family and model are added.
+of() { sed -n "s/^$1[[:space:]]*: //p" /proc/cpuinfo | head -1; }
+processor() { echo "$(of 'model name') $(of 'cpu family') $(of model)"; }
+device=$( (command -v nvidia-smi >/dev/null && nvidia-smi --query-gpu=name --format=csv,noheader | head -1 || processor) |
   tr -cs '[:alnum:]\n' - | tr '[:upper:]' '[:lower:]' | sed 's/-$//')
 name=bench/results/$(date +%F)-$(git rev-parse --short=8 HEAD)-${device:-unknown}
 out=$name.json
 "build/$preset/bench/fedpp_bench" --benchmark_filter="${FEDPP_BENCH_FILTER:-.}" --benchmark_repetitions="${FEDPP_BENCH_REPETITIONS:-5}" \
   --benchmark_report_aggregates_only=true --benchmark_out="$out" --benchmark_out_format=json
-"build/$preset/bench/fedpp_bench_structural_entropy"
 if python=$(scripts/find-plotting-python.sh); then "$python" bench/roofline.py "$out"; fi
 if [ -n "${FEDPP_PEER_PYTHON:-}" ]; then
   [ "$preset" = cuda ] && device=cuda || device=cpu

@@ -52,6 +52,7 @@ class Trainer {
       auto outcome = phases_.time("local update", [&] { return local_epochs(mine, round); });
       for (std::size_t k = 0; k < mine.size(); ++k)  // one that failed is as if it had not taken part
         if (outcome.reports[k].failure) mine[k]->state.weight_state() = std::move(before[k]);
+      phases_.time("wait", [&] { world_.barrier(); });  // for the last rank's clients: not what aggregation takes
       // 4. The barycentre of the accepted uploads, by exact sums; each client's own where there are communities.
       const auto left_out = phases_.time("aggregate", [&] { return server_.aggregate(outcome, round); });
       if (server_.personalises()) phases_.time("communities", [&] { server_.personalise(outcome.uploads, round); });

@@ -39,11 +39,11 @@ struct EmulatedDevice {
   using memory_space = device::DeviceSpace;
   static const char* name() { return "EmulatedDevice"; }
   int concurrency() const { return device::kThreads; }
-  void fence(const std::string& = "") const { device::finish(); }
+  void fence(const std::string& name = "") const { device::fence(name.c_str()); }
 };
 using DefaultExecutionSpace = EmulatedDevice;
 
-inline void fence(const std::string& = "") { device::finish(); }
+inline void fence(const std::string& name = "") { device::fence(name.c_str()); }
 
 struct InitializationSettings {
   InitializationSettings& set_disable_warnings(bool) { return *this; }
@@ -221,6 +221,8 @@ EMULATED_DEVICE_CALLBACK(allocate_data)
 EMULATED_DEVICE_CALLBACK(deallocate_data)
 EMULATED_DEVICE_CALLBACK(begin_deep_copy)
 EMULATED_DEVICE_CALLBACK(end_deep_copy)
+EMULATED_DEVICE_CALLBACK(begin_fence)
+EMULATED_DEVICE_CALLBACK(end_fence)
 #undef EMULATED_DEVICE_CALLBACK
 }  // namespace Tools::Experimental
 

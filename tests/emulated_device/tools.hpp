@@ -25,9 +25,14 @@ struct EventSet {
   void (*begin_deep_copy)(SpaceHandle, const char*, const void*, SpaceHandle, const char*, const void*,
                           std::uint64_t) = nullptr;
   void (*end_deep_copy)() = nullptr;
+  void (*begin_fence)(const char*, std::uint32_t, std::uint64_t*) = nullptr;
+  void (*end_fence)(std::uint64_t) = nullptr;
 };
 
 extern EventSet callbacks;
 SpaceHandle handle(const char* space);
+
+/// Ends what was launched, as callers ask for: with the callbacks.
+void fence(const char* name);
 
 }  // namespace emulated_device

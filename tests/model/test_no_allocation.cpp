@@ -1,5 +1,5 @@
-// A local epoch takes no memory from the allocator and copies nothing between host and device: counted in malloc
-// itself, and by Kokkos' callbacks for its own arrays and copies.
+// A local epoch takes no memory from the allocator, copies nothing between host and device, and waits for nothing: counted
+// in malloc itself, and by Kokkos' callbacks for its own arrays, copies and fences.
 #include <gtest/gtest.h>
 
 #include "counted_malloc.hpp"
@@ -21,11 +21,11 @@ using namespace fedpp;
 /// A GPU's driver allocates beside, which is not ours to decide.
 constexpr bool kCountsMalloc = test::kCountsMalloc && gpu::kHostBackend;
 
-long arrays = 0, copies = 0;
+long arrays = 0, copies = 0, fences = 0;
 
-/// What `f` allocates, in malloc and as arrays of Kokkos, and copies.
+/// What `f` allocates, in malloc and as arrays of Kokkos, what it copies, and how often it waits for the device.
 struct Counted {
-  long allocations = 0, arrays = 0, copies = 0;
+  long allocations = 0, arrays = 0, copies = 0, fences = 0;
 };
 template <class F>
 Counted count(const F& f) {
@@ -36,10 +36,16 @@ Counted count(const F& f) {
   });
   tools::set_begin_deep_copy_callback(
       [](auto, const char*, const void*, auto, const char*, const void*, std::uint64_t) { ++::copies; });
-  ::arrays = ::copies = 0;
+  tools::set_begin_fence_callback([](const char*, const std::uint32_t, std::uint64_t*) { ++::fences; });
+  ::arrays = ::copies = ::fences = 0;
   const long mallocs = test::counted_mallocs(f);
   tools::set_callbacks(before);
-  return {mallocs, ::arrays, ::copies};
+  return {mallocs, ::arrays, ::copies, ::fences};
+}
+
+/// A fence that one asks for is one that is counted; none where this Kokkos tells no tool of its backend's fences.
+long counted_fence() {
+  return count([] { gpu::Exec().fence(); }).fences;
 }
 
 long launches = 0;
@@ -97,6 +103,7 @@ TEST_P(NoAllocation, in_a_local_epoch) {
     }
     EXPECT_EQ(counted.arrays, 0);
     EXPECT_EQ(counted.copies, 0);
+    EXPECT_EQ(counted.fences, counted_fence());  // the one after the epoch
   }
 }
 
@@ -125,6 +132,7 @@ TEST(NoAllocation, in_a_local_epoch_through_a_mixture) {
     EXPECT_LE(counted.allocations, most_allocations(epoch));
   }
   EXPECT_EQ(counted.arrays + counted.copies, 0);
+  EXPECT_EQ(counted.fences, counted_fence());
 }
 
 TEST_P(NoAllocation, of_arrays_in_a_round_of_the_same_clients) {
@@ -160,6 +168,9 @@ TEST(NoAllocation, would_be_noticed) {
   }
   EXPECT_GE(counted.arrays, 1);
   EXPECT_GE(counted.copies, 1);
+#if defined(FEDPP_DEVICE_BACKEND) || KOKKOS_VERSION >= 40000
+  EXPECT_EQ(counted_fence(), 1);
+#endif
 }
 
 INSTANTIATE_TEST_SUITE_P(encoders, NoAllocation, testing::ValuesIn([] {
