@@ -19,6 +19,7 @@
 #include "federation/futures.hpp"
 #include "federation/machines_fault.hpp"
 #include "federation/next_events.hpp"
+#include "federation/scoring.hpp"
 #include "federation/shared_file.hpp"
 #include "mpi/turns.hpp"
 
@@ -94,7 +95,7 @@ class ClientForecast {
  public:
   ClientForecast(const Session& session, const OwnedClient& client, const model::Priors& theta,
                  const evaluation::GapGrid& grid)
-      : session_(session), client_(client), reader_(session, client, theta, grid) {
+      : session_(session), client_(client), reader_(session, client, forecasting_client(session, client), theta, grid) {
     for (std::size_t s = 0; s < sequences().size(); ++s)
       ends_.push_back({s, sequences()[s].times.size(),
                        data::to_model(session.plan().clock, sequences()[s], end_of(sequences()[s]))});

@@ -73,17 +73,17 @@ double batch_bytes(const config::Config& config) { return 1e6 * gpu::workspace_m
 
 }  // namespace
 
-NextEventReader::NextEventReader(const Session& session, const OwnedClient& client, const model::Priors& theta,
-                                 const evaluation::GapGrid& grid)
+NextEventReader::NextEventReader(const Session& session, const OwnedClient& client, model::Client fitted,
+                                 const model::Priors& theta, const evaluation::GapGrid& grid)
     : grid_(grid),
       pooled_(session.rules().pooled),
       history_(session.rules().history),
       budget_(batch_bytes(session.config())),
       samples_(static_cast<int>(session.config().evaluation.samples)),
-      scored_(scoring_client(session, client, data::kTest)),
+      fitted_(std::move(fitted)),
       streams_(streams_of(session, client)),
-      posterior_({&scored_}, theta, band_options(session.config()),
-                 model::on_averages(scored_, band_options(session.config()))) {}
+      posterior_({&fitted_}, theta, band_options(session.config()),
+                 model::on_averages(fitted_, band_options(session.config()))) {}
 
 data::Stream NextEventReader::history(std::size_t sequence) const {
   const auto& streams = streams_[realisation(sequence)].streams;
@@ -106,7 +106,7 @@ std::vector<evaluation::NextEvent> NextEventReader::after(const std::vector<GapS
     double used = 0;
     for (last = first; last < starts.size(); ++last) {
       const auto& start = starts[order[last]];
-      used += model::drawn_bytes(scored_, samples_, grid_.nodes.size(), draws.count, start.path);
+      used += model::drawn_bytes(fitted_, samples_, grid_.nodes.size(), draws.count, start.path);
       if (last > first && (used > budget_ || sample_of(order[last]) != sample_of(order[first]))) break;
       const std::size_t i = realisation(start.sequence);
       auto& r = asked[i];
@@ -158,7 +158,7 @@ double mean_gap(Session& session) {
 std::vector<double> next_event_error_sums(const Session& session, const OwnedClient& client, const model::Priors& theta,
                                           const evaluation::GapGrid& grid, double mean_gap) {
   const auto& clock = session.plan().clock;
-  const NextEventReader reader(session, client, theta, grid);
+  const NextEventReader reader(session, client, scoring_client(session, client, data::kTest), theta, grid);
   auto typical = evaluation::typical_gap(client.data);
   if (typical.count == 0) typical.mean = typical.median = mean_gap;
   std::vector<double> sums;

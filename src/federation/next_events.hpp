@@ -36,7 +36,8 @@ struct GapDraws {
 /// and the grid must outlive this.
 class NextEventReader {
  public:
-  NextEventReader(const Session& session, const OwnedClient& client, const model::Priors& theta,
+  /// \param fitted with the events that the posterior is given: scoring_client's or forecasting_client's of `client`
+  NextEventReader(const Session& session, const OwnedClient& client, model::Client fitted, const model::Priors& theta,
                   const evaluation::GapGrid& grid);
 
   NextEventReader(const NextEventReader&) = delete;  // the posterior points at the client here
@@ -55,7 +56,7 @@ class NextEventReader {
   bool pooled_, history_;
   double budget_;  ///< bytes a batch
   int samples_;
-  model::Client scored_;
+  model::Client fitted_;
   std::vector<data::Realisation> streams_;  ///< the client's own, without points
   model::LatentPosterior posterior_;
 };

@@ -146,18 +146,33 @@ evaluation::Score score_of_expectations(const data::Realisation& held_out, const
       held_out, {{p.expected_log_intensity.data(), n}, log_expected, {p.expected_intensity.data() + n, points - n}});
 }
 
+namespace {
+
+/// The client with its weights, whose latent function is to be found from these events.
+model::Client with_events(const Session& session, const OwnedClient& client,
+                          std::vector<data::Realisation> realisations) {
+  auto fitted = model::make_client(client.data.id, client.model.embedding, std::move(realisations),
+                                   session.config().model.inducing, 1.0);
+  fitted.state.weights = client.model.state.weights;
+  // What is not started predicts with its prior's weights.
+  fitted.state.started = client.model.state.started && !session.strategy().scores_received();
+  return fitted;
+}
+
+}  // namespace
+
 model::Client scoring_client(const Session& session, const OwnedClient& client, data::Split held_out) {
   static constexpr std::array<data::Split, 1> training{data::kTrain};
   const bool all_lists = held_out == data::kTest && session.protocol() == evaluation::Protocol::kPopulation;
   auto realisations = all_lists                      ? data::final_realisations(client.data, session.rules())
                       : client.data.tempering == 1.0 ? client.model.training
                                                      : data::make_realisations(client.data, session.rules(), training);
-  auto scored = model::make_client(client.data.id, client.model.embedding, std::move(realisations),
-                                   session.config().model.inducing, 1.0);
-  scored.state.weights = client.model.state.weights;
-  // What is not started is scored with its prior's weights.
-  scored.state.started = client.model.state.started && !session.strategy().scores_received();
-  return scored;
+  return with_events(session, client, std::move(realisations));
+}
+
+model::Client forecasting_client(const Session& session, const OwnedClient& client) {
+  static constexpr std::array<data::Split, 3> every{data::kTrain, data::kValidation, data::kTest};
+  return with_events(session, client, data::make_realisations(client.data, session.rules(), every));
 }
 
 model::PredictionOptions prediction_options(const config::Config& config, int samples, int e_steps) {

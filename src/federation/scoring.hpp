@@ -26,6 +26,10 @@ model::PredictionOptions validation_options(const config::Config& config);
 /// E-steps, because a tempered state (m low, nu high) is not left within a few of them. Its own state is not altered.
 model::Client scoring_client(const Session& session, const OwnedClient& client, data::Split held_out);
 
+/// A client as forecasts of the time after its sequences' ends read it: the same of all windows, training or held out.
+/// Protocol 'chronological'.
+model::Client forecasting_client(const Session& session, const OwnedClient& client);
+
 /// One realisation's score by the protocol; "published-code" reads the prediction's moments.
 evaluation::Score score_of(evaluation::Protocol protocol, const data::Realisation& held_out,
                            const model::RealisationPrediction& prediction);

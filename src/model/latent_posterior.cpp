@@ -23,7 +23,7 @@ void read_training_points(const gpu::Exec& exec, const ClientBatch& trained, std
   embed_and_project(exec, b, f, trained.encoder());
 }
 
-/// E-steps; with bands under nu's prior, and returns what nu and m add to them.
+/// E-steps; with bands under nu's prior, m so that the mean adds up to the events, and returns what nu and m add to them.
 std::optional<LevelUncertainty> fit_latent_posterior(const gpu::Exec& exec, const ClientBatch& trained, int clients,
                                                      const PredictionOptions& options, bool averaged) {
   const auto& b = trained.batch();
@@ -38,7 +38,10 @@ std::optional<LevelUncertainty> fit_latent_posterior(const gpu::Exec& exec, cons
   if (bands && averaged) gpu::moments(exec, b, f);  // of every sample
   exec.fence();
   if (!bands) return std::nullopt;
-  return widen_to_expected_information(exec, trained, clients, options.samples);
+  auto level = widen_to_expected_information(exec, trained, clients, options.samples);
+  gpu::moments(exec, b, f);
+  match_rates_to_events(exec, trained, clients);
+  return level;
 }
 
 void require_factorisations(const LatentPosterior::Fitted& fitted) {

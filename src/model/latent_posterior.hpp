@@ -38,6 +38,7 @@ struct PredictionOptions {
   /// the training points at the posterior mean as precision, beside their priors: sum omega lambda g g', g the gradient
   /// of log lambda, (1 - sigma) (V, 1) and 1. The variational covariance counts what the augmentation makes up as if it
   /// had been observed, twice the information at f = 0 (validation/synthetic, with the bands' coverage).
+  /// Then m is such that the mean adds up to the events (match_rates_to_events).
   bool bands = false;
   bool moments = true;    ///< of f under every sample of the weights, which are read for bands, and with bands
   double part_bytes = 0;  ///< realisations whose points take more are read in parts; 0: a constant of the build

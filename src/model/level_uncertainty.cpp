@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gpu/arrays.hpp"
+#include "gpu/expectation.hpp"
 #include "gpu/kernels.hpp"
 
 namespace fedpp::model {
@@ -103,6 +104,30 @@ std::array<double, 3> inverse_of(const std::array<double, 3>& matrix) {
 void start_under_offset_prior(const ClientBatch& trained, int clients, int samples) {
   center_offsets(trained, clients, samples);
   bring_offsets_back(trained);
+}
+
+void match_rates_to_events(const gpu::Exec& exec, const ClientBatch& trained, int clients) {
+  const auto& f = trained.fields();
+  const auto expected = gpu::expected_intensity(exec, trained.batch(), f);
+  exec.fence();
+  std::vector<double> intensity, multiplicity, node_weight, least_events, rate;
+  gpu::to_host(expected.intensity, intensity);
+  gpu::to_host(f.multiplicity, multiplicity);
+  gpu::to_host(f.node_weight, node_weight);
+  gpu::to_host(f.least_events, least_events);
+  gpu::to_host(f.rate, rate);
+  std::size_t column = 0;
+  for (int k = 0; k < clients; ++k) {
+    double events = 0, exposure = 0, compensator = 0;
+    for (int i = trained.realisation_begin(k); i < trained.realisation_begin(k + 1); ++i)
+      for (const std::size_t end = column + trained.columns(i); column < end; ++column) {
+        events += multiplicity[column];
+        exposure += node_weight[column];
+        compensator += node_weight[column] * intensity[column];
+      }
+    if (compensator > 0) rate[k] = std::max(rate[k] * events / compensator, least_events[k] / exposure);
+  }
+  gpu::copy_to(f.rate, rate);
 }
 
 LevelUncertainty widen_to_expected_information(const gpu::Exec& exec, const ClientBatch& trained, int clients,

@@ -17,6 +17,11 @@ inline constexpr double kOffsetSd = 2, kLogRateSd = 10;
 /// The start of E-steps under nu's prior: it is centred, and nu starts no further out than its sd.
 void start_under_offset_prior(const ClientBatch& trained, int clients, int samples);
 
+/// m as it maximises E_q(v)[log p(events)] = N log m - m sum omega E[sigma(f)] + ..., q(v) and nu held: the mean intensity
+/// then adds up to the events over the training windows. (The m of theory 1.4 maximises the bound and is lower: the bound
+/// takes each thinned point for rarer than E[sigma(-f)].) Moments are those of that q(v).
+void match_rates_to_events(const gpu::Exec& exec, const ClientBatch& trained, int clients);
+
 /// What the uncertainty of phi = (nu, log m) adds to bands: v gives way to it, v = v_free - direction phi, so that
 /// d log lambda/d phi = (1 - sigma) ((1, 0) - V'direction) + (0, 1).
 struct LevelUncertainty {

@@ -93,6 +93,23 @@ class NextEvent(SameBits):
             errors = np.concatenate([np.abs(np.array(gaps) - guess[c]) for c, gaps in enumerate(held)])
             self.assertAlmostEqual(said[name], errors.mean(), delta=1e-6 * errors.mean())
 
+    def test_what_was_held_out_counts_for_the_time_after_it(self):
+        rng = random.Random(3)
+        self.deck(data__clients=3, data__partition="homogeneous", data__realisation="per-sequence", federation__participants=0, federation__rounds=1)
+        text = "sequence,time,type\n"
+        for sequence in range(6):
+            time = 0.0
+            for event in range(100):  # of which 60 train
+                time += rng.expovariate(1 if event < 60 else 10)
+                text += f"{sequence},{time},0\n"
+        self.write("train.csv", text)
+        self.train(1, "out")
+        told = self.start(self.on_ranks(1, "predict", "out", "--next-events"))
+        self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
+        gaps = [float(row["q50"]) - float(row["observed_until"]) for row in self.rows("out/next_events.csv")]
+        self.assertEqual(len(gaps), 6)
+        self.assertLess(max(gaps), 0.3, gaps)  # 0.07 at the last rate, 0.7 at that of training
+
     def test_futures_end_after_their_sequences(self):
         self.deck(data__clients=3, data__partition="homogeneous", federation__participants=0, federation__rounds=1)
         self.train(2, "out")

@@ -120,7 +120,7 @@ TEST_P(NextEvents, have_the_intensity_of_bands_at_the_event) {
     ASSERT_GT(steps.size(), 5u);
     for (std::size_t k = 0; k < steps.size(); ++k) {
       const auto grid = only_at(steps[k].gap * clock.scale);
-      const NextEventReader reader(session, client, theta, grid);
+      const NextEventReader reader(session, client, scored, theta, grid);
       const double survival = reader.after({starts[k]}, {5, draws})[0].survival(1);
       EXPECT_NEAR(survival, expected[k].mean, 4 * expected[k].sd / std::sqrt(draws)) << k;
       least = std::min(least, survival);
@@ -136,7 +136,8 @@ TEST_P(NextEvents, of_a_path_are_those_of_the_sequence_that_it_copies) {
   auto& session = federation.session();
   const auto grid = federation::next_event_grid(session);
   for (const auto& client : session.owned()) {
-    const NextEventReader reader(session, client, session.initial_prior(), grid);
+    const NextEventReader reader(session, client, federation::scoring_client(session, client, data::kTest),
+                                 session.initial_prior(), grid);
     const auto starts = starts_of(session.plan().clock, client.data, evaluation::gap_steps(client.data, data::kTest));
     std::vector<data::Stream> paths;
     for (const auto& start : starts) {

@@ -273,7 +273,8 @@ TEST(NextEventErrors, are_in_the_files_unit_of_time_of_the_clients_that_are_not_
   std::array<std::array<double, 4>, 2> absolute{};  // our expectation, our median, the mean and the median gap
   for (const auto& client : session.owned()) {
     if (session.hostile(client.data.id)) continue;
-    const federation::NextEventReader reader(session, client, state.theta, grid);
+    const federation::NextEventReader reader(session, client, federation::scoring_client(session, client, data::kTest),
+                                             state.theta, grid);
     std::vector<double> gaps;
     for (const auto& step : evaluation::gap_steps(client.data, data::kTrain)) gaps.push_back(step.gap);
     std::ranges::sort(gaps);

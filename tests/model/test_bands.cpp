@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "gpu/cases.hpp"
 #include "model/clients.hpp"
@@ -65,35 +66,53 @@ TEST_P(Bands, take_the_expected_information_of_the_data_with_nu_and_m_unknown) {
     for (int i = 0; i < m; ++i) g(2 + i, 0) = slope * v(i, n);
     return g;
   };
-  reference::Matrix joint(m + 2, m + 2), given(m, m);  // precisions: of all, and of v given nu and m
-  joint(0, 0) = 0.25;
-  joint(1, 1) = 0.01;
-  for (int i = 0; i < m; ++i) joint(2 + i, 2 + i) = given(i, i) = 1;
-  for (std::size_t q = 0; q < r.nodes.size(); ++q) {
-    const std::size_t n = r.events.size() + q;
-    const double count = r.node_weights[q] * wide.rate * sigmoid(wide.mean[n]);
-    const auto g = gradient(n);
-    for (int i = 0; i < m + 2; ++i)
-      for (int j = 0; j < m + 2; ++j) joint(i, j) += count * g(i, 0) * g(j, 0);
-    for (int i = 0; i < m; ++i)
-      for (int j = 0; j < m; ++j) given(i, j) += count * g(2 + i, 0) * g(2 + j, 0);
-  }
+  const auto precisions = [&](double rate) {  // of all, and of v given nu and m
+    std::pair both{reference::Matrix(m + 2, m + 2), reference::Matrix(m, m)};
+    auto& [joint, given] = both;
+    joint(0, 0) = 0.25;
+    joint(1, 1) = 0.01;
+    for (int i = 0; i < m; ++i) joint(2 + i, 2 + i) = given(i, i) = 1;
+    for (std::size_t q = 0; q < r.nodes.size(); ++q) {
+      const std::size_t n = r.events.size() + q;
+      const double count = r.node_weights[q] * rate * sigmoid(wide.mean[n]);
+      const auto g = gradient(n);
+      for (int i = 0; i < m + 2; ++i)
+        for (int j = 0; j < m + 2; ++j) joint(i, j) += count * g(i, 0) * g(j, 0);
+      for (int i = 0; i < m; ++i)
+        for (int j = 0; j < m; ++j) given(i, j) += count * g(2 + i, 0) * g(2 + j, 0);
+    }
+    return both;
+  };
   const auto along = [](const reference::Matrix& precision, const reference::Matrix& x) {  // x' precision^-1 x
     const auto solved = reference::solve(precision, x);
     double sum = 0;
     for (std::size_t i = 0; i < x.rows; ++i) sum += x(i, 0) * solved(i, 0);
     return sum;
   };
+  const auto column = [&](std::size_t n) {
+    reference::Matrix vn(m, 1);
+    for (int i = 0; i < m; ++i) vn(i, 0) = v(i, n);
+    return vn;
+  };
+  const auto residual_of = [&](const reference::Matrix& vn) {
+    double residual = variance;
+    for (int i = 0; i < m; ++i) residual -= vn(i, 0) * vn(i, 0);
+    return residual;
+  };
+  // The m that counts is the E-steps', which the prediction's stands close to: as the variance at the first point says.
+  double less = 0.9 * wide.rate, more = 1.1 * wide.rate;
+  for (int step = 0; step < 60; ++step) {
+    const double rate = (less + more) / 2;
+    const bool wider = residual_of(column(0)) + along(precisions(rate).second, column(0)) > wide.variance[0];
+    (wider ? less : more) = rate;
+  }
+  EXPECT_NEAR(less / wide.rate, 1, 0.05);
+  const auto [joint, given] = precisions(less);
   for (std::size_t n = 0; n < time.size(); n += 37) {
     const auto g = gradient(n);
     const double slope = g(0, 0);
-    reference::Matrix vn(m, 1);
-    double residual = variance;
-    for (int i = 0; i < m; ++i) {
-      vn(i, 0) = v(i, n);
-      residual -= v(i, n) * v(i, n);
-    }
-    const double by_v = along(given, vn);
+    const auto vn = column(n);
+    const double residual = residual_of(vn), by_v = along(given, vn);
     EXPECT_NEAR(wide.variance[n] / (residual + by_v), 1, 1e-8) << n;
     EXPECT_NEAR(wide.level_variance[n] / (along(joint, g) - slope * slope * by_v), 1, 1e-7) << n;
     EXPECT_GT(wide.variance[n], narrow.variance[n]);
@@ -198,7 +217,19 @@ TEST(Predict, bands_start_no_further_out_than_the_level_is_thought_to_be) {
   for (const double mean : p.mean) EXPECT_LT(std::fabs(mean), 10);
 }
 
-/// From the client's start: q(v), m and nu in turn, nu with N(0, 2^2) as its prior.
+/// E[sigma(f)], f ~ N(mean, variance), by Simpson's rule.
+double expected_sigmoid(double mean, double variance) {
+  const int cells = 400;
+  const double most = 9, width = 2 * most / cells;
+  double sum = 0;
+  for (int k = 0; k <= cells; ++k) {
+    const double z = -most + k * width, share = k == 0 || k == cells ? 1 : k % 2 == 1 ? 4 : 2;
+    sum += share * sigmoid(mean + z * std::sqrt(variance)) * std::exp(-z * z / 2);
+  }
+  return sum * width / 3 / std::sqrt(2 * M_PI);
+}
+
+/// From the client's start: q(v), m and nu in turn, nu with N(0, 2^2) as its prior; then m so that the mean adds up.
 TEST(Predict, bands_take_their_steps_under_a_prior_of_nu) {
   const int m = 6, steps = 3;
   const Client client =
@@ -236,9 +267,34 @@ TEST(Predict, bands_take_their_steps_under_a_prior_of_nu) {
     }
     plain.offset = sum / precision;
   }
-  EXPECT_NEAR(p.rate / plain.rate, 1, 1e-8);
-  const auto wanted = reference::forward(plain, plain.realisations[0], plain.weights[0]).mean;
-  for (std::size_t n = 0; n < wanted.size(); ++n) EXPECT_NEAR(p.mean[n], wanted[n], 1e-7) << n;
+  const auto f = reference::forward(plain, plain.realisations[0], plain.weights[0]);
+  double events = 0, exposure = 0;  // with the variance that the prediction has, which is no E-step's
+  for (std::size_t n = 0; n < f.mean.size(); ++n) {
+    EXPECT_NEAR(p.mean[n], f.mean[n], 1e-7) << n;
+    events += points.multiplicity[n];
+    exposure += points.node_weight[n] * expected_sigmoid(f.mean[n], p.variance[n]);
+  }
+  EXPECT_NEAR(p.rate / (events / exposure), 1, 1e-8);
+  EXPECT_GT(p.rate / plain.rate, 1.001);
+}
+
+TEST(Predict, means_with_bands_add_up_to_the_events) {
+  for (const bool averaged : {false, true}) {
+    const Client client = test::small_client(2);
+    PredictionOptions options;
+    options.samples = 3;
+    options.e_steps = 5;
+    options.bands = true;
+    const auto p = model::LatentPosterior({&client}, test::small_prior(), options, averaged).at({&client.training})[0];
+    double events = 0, compensator = 0;
+    for (std::size_t i = 0; i < client.training.size(); ++i) {
+      const auto& r = client.training[i];
+      for (const double multiplicity : r.multiplicities) events += multiplicity;
+      for (std::size_t j = 0; j < r.nodes.size(); ++j)
+        compensator += r.node_weights[j] * p[i].expected_intensity[r.events.size() + j];
+    }
+    EXPECT_NEAR(compensator / events, 1, 1e-10);
+  }
 }
 
 TEST(Predict, bands_are_the_same_by_steps_on_averages) {
