@@ -14,7 +14,7 @@
 
 namespace fedpp::config {
 
-/// The data and how they become clients and realisations (spec 1.1, 3.2, 3.3).
+/// The data and how they become clients and realisations (theory 1.1, 3.2, 3.3).
 struct Data {
   std::vector<std::string> train, validation, test;  // files; chronological: all of them together
   std::vector<std::string> windows;                  // windows tables, aligned with train, validation, test by name
@@ -84,7 +84,7 @@ struct Data {
   }
 };
 
-/// One client's model (spec 1.2, 1.7).
+/// One client's model (theory 1.2, 1.7).
 struct Model {
   Encoder encoder = Encoder::kDeepKernel;
   std::int64_t width = 32;
@@ -150,7 +150,7 @@ struct Model {
 /// What the counters of the random numbers hold of an epoch: 16 bits (gpu/random.cpp).
 inline constexpr std::int64_t kMostEpochs = 1 << 16;
 
-/// A client's local epochs (spec 1.6).
+/// A client's local epochs (theory 1.6).
 struct Training {
   std::int64_t epochs = 5;
   std::int64_t samples = 1;
@@ -196,7 +196,7 @@ struct Training {
 /// A run keeps a line of history for each round.
 inline constexpr std::int64_t kMostRounds = 10'000'000;
 
-/// The round loop (spec 2.0, 3.2).
+/// The round loop (theory 2.0, 3.2).
 struct Federation {
   Mode mode = Mode::kFederated;
   double proximal = 1.0;
@@ -238,7 +238,7 @@ struct Federation {
   }
 };
 
-/// The server's barycentre (spec 2.1, 2.2).
+/// The server's barycentre (theory 2.1, 2.2).
 struct Aggregation {
   Divergence divergence = Divergence::kAuto;
   UploadWeights weights = UploadWeights::kUniform;
@@ -278,7 +278,7 @@ struct Aggregation {
   }
 };
 
-/// Hostile clients, to measure what a federation stands (spec 2.6).
+/// Hostile clients, to measure what a federation stands (docs/aggregation.md).
 struct Attack {
   AttackKind kind = AttackKind::kNone;
   double share = 0.2;
@@ -296,7 +296,7 @@ struct Attack {
   }
 };
 
-/// Scores and curves (spec 1.8, 3.3).
+/// Scores and curves (theory 1.8, 3.3).
 struct Evaluation {
   std::int64_t samples = 8;
   std::int64_t e_steps = 50;
