@@ -1,4 +1,4 @@
-// Exact sums of uploads (spec 2.2), as an aggregation adds them: 2P terms of every client.
+// Exact sums of uploads (theory 2.2), as an aggregation adds them: 2P terms of every client.
 #include <random>
 
 #include "measure.hpp"

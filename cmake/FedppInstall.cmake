@@ -9,7 +9,7 @@ install(DIRECTORY jobs examples DESTINATION ${FEDPP_INSTALL_SHARE}
         PATTERN "*.sbatch" ${_program} PATTERN "jobs/*.py" ${_program} PATTERN "jobs/sweep.sh" ${_program})
 install(PROGRAMS scripts/plot.py DESTINATION ${FEDPP_INSTALL_SHARE}/scripts)
 install(FILES README.md CONTRIBUTING.md LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg")
 foreach(layer io mpi) # what the pages of docs/ refer to
   install(FILES ${layer}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/${layer})
 endforeach()

@@ -49,9 +49,10 @@ if(FEDPP_ARCH)
   endif()
   target_compile_options(fedpp_flags INTERFACE ${_option}=${FEDPP_ARCH})
 endif()
-# No fast-math: the same bits for every number of ranks rest on it (spec 2.2). errno is never read and no floating-point
-# exception traps; without them the compiler may vectorise loops over the mathematical functions (exp four times faster
-# with AVX2, where GCC else leaves the clamps of gpu/elementary.hpp as branches); this changes no result.
+# No fast-math: the same bits for every number of ranks rest on it (theory 2.2). errno is never read and no
+# floating-point exception traps; without them the compiler may vectorise loops over the mathematical functions (exp
+# four times faster with AVX2, where GCC else leaves the clamps of gpu/elementary.hpp as branches); this changes no
+# result.
 target_compile_options(fedpp_flags INTERFACE -fno-math-errno -fno-trapping-math)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "IntelLLVM")
   target_compile_options(fedpp_flags INTERFACE -fp-model=precise)  # its default is fast-math

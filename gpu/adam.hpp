@@ -1,4 +1,4 @@
-// The stochastic step on the weights' posterior (spec 1.6): reparameterised gradient, prior divergence (2.1), Adam.
+// The stochastic step on the weights' posterior (theory 1.6): reparameterised gradient, prior divergence (2.1), Adam.
 #pragma once
 
 #include "gpu/adam_options.hpp"

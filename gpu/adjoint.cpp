@@ -1,4 +1,4 @@
-// The hand-written adjoint of the surrogate J (spec 1.6) with respect to w, in eight launches, all but the last for
+// The hand-written adjoint of the surrogate J (theory 1.6) with respect to w, in eight launches, all but the last for
 // every chunk:
 //   explain   per realisation  E = I - Sigma_v [M x M]
 //   prepare   per problem      B = L^-T E [M x M],  a = L^-T mu_v [M]

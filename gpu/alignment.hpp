@@ -1,4 +1,4 @@
-// Event-centric alignment (GLECC; spec 2.5): a client's objective loses
+// Event-centric alignment (GLECC; theory 2.5): a client's objective loses
 //   strength mean_s (1/E) sum_e |sum_i a_i (h_i - g_i)| / sum_i a_i
 // i: its events of type e, h_i: their embeddings under its sample w = r + delta eps, g_i: under the received model's
 // sample mu + sigma eps with the same noise, so that it is zero where the two distributions agree; a_i: how many there

@@ -1,5 +1,5 @@
-// The attention encoder (spec 1.7; equations and layout of the weights: docs/encoders.md): its family and its operator,
-// whose launches are in gpu/attention_embed.cpp and gpu/attention_adjoint.cpp.
+// The attention encoder (theory 1.7; equations and layout of the weights: docs/encoders.md): its family and its
+// operator, whose launches are in gpu/attention_embed.cpp and gpu/attention_adjoint.cpp.
 //
 // Tokens and points are items that attend to the tokens of their stream before them.
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Polya-Gamma augmentation at the columns, and what follows from its sums: m, nu, ELBO, surrogate (spec 1.3 to 1.6).
+// Polya-Gamma augmentation at the columns, and what follows from its sums: m, nu, ELBO, surrogate (theory 1.3 to 1.6).
 #include "gpu/kernels.hpp"
 #include "gpu/launch_scratch.hpp"
 #include "gpu/polya_gamma.hpp"

@@ -1,7 +1,7 @@
 // The seam of the dense linear algebra inside a team: one problem's matrices, of their own shapes. Two implementations
 // with the same functions: TeamDense (any backend, gpu/team_dense.hpp) and BlasDense (hosts: our own products, factors
 // and inverses up to kOurRows rows, the vendor's BLAS and LAPACK beyond; one call per problem with its own shape, so
-// that a problem's bits do not depend on who shares its batch, spec 2.2). Every function ends with a team barrier.
+// that a problem's bits do not depend on who shares its batch, theory 2.2). Every function ends with a team barrier.
 //
 // product: C = alpha A B + beta C, A and B matrices or transposed() ones; C is not read where beta is 0.
 //

@@ -1,4 +1,4 @@
-// Divergences between diagonal Gaussians q = N(r, delta^2) and p = N(mu, sigma^2), per weight (spec 2.1): value and
+// Divergences between diagonal Gaussians q = N(r, delta^2) and p = N(mu, sigma^2), per weight (theory 2.1): value and
 // derivatives with respect to q's mean and sd. The sum over weights is the client's prior term.
 #pragma once
 

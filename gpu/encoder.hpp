@@ -1,5 +1,5 @@
-// Encoders: the embedding h of the kernel at a realisation's points (spec 1.7), by its sizes, and who knows them. What
-// it does with data is its operator's (gpu/encoder_operator.hpp).
+// Encoders: the embedding h of the kernel at a realisation's points (theory 1.7), by its sizes, and who knows them.
+// What it does with data is its operator's (gpu/encoder_operator.hpp).
 //
 // An encoder sees a point as I numbers, its inputs, and for a history encoder as the history before it: the events
 // ("tokens") of its stream that came first. Which numbers those are is the caller's business (src/model/inputs.hpp).

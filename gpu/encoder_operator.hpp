@@ -1,4 +1,4 @@
-// What an encoder does with the data of a batch: its embedding and the adjoint (spec 1.7).
+// What an encoder does with the data of a batch: its embedding and the adjoint (theory 1.7).
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Expectations of the intensity under f ~ N(mean, variance) (spec 1.8): trapezoid rule in z, of as many nodes as sd
+// Expectations of the intensity under f ~ N(mean, variance) (theory 1.8): trapezoid rule in z, of as many nodes as sd
 // asks for.
 #pragma once
 

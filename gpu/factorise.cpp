@@ -1,4 +1,4 @@
-// K(z,z) and its Cholesky factor per (set, sample), with the jitter policy of spec 1.4 inside the kernel.
+// K(z,z) and its Cholesky factor per (set, sample), with the jitter policy of theory 1.4 inside the kernel.
 #include "gpu/cost.hpp"
 #include "gpu/kernel_matrix.hpp"
 #include "gpu/kernels.hpp"

@@ -1,4 +1,4 @@
-// V = L^-1 kappa(z, t) at a realisation's columns, and the moments of f there (spec 1.2).
+// V = L^-1 kappa(z, t) at a realisation's columns, and the moments of f there (theory 1.2).
 #include "gpu/cost.hpp"
 #include "gpu/kernel_matrix.hpp"
 #include "gpu/kernels.hpp"

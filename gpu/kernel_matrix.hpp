@@ -1,4 +1,4 @@
-// The RBF kernel on embeddings (spec 1.2), as team functions: kappa(h, h') = r exp(-|h - h'|^2 / (2 l^2)).
+// The RBF kernel on embeddings (theory 1.2), as team functions: kappa(h, h') = r exp(-|h - h'|^2 / (2 l^2)).
 #pragma once
 
 #include "gpu/dense.hpp"

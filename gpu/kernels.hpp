@@ -1,6 +1,6 @@
 // The steps of the inference, each one launch over the whole batch or a chunk of it (m, nu, the ELBO and what else sums
 // over a client want the batch). All take an execution space instance and return at once; the order of a local epoch
-// stands in src/model/local_epoch.cpp. Equations: spec sections 1.2 to 1.6.
+// stands in src/model/local_epoch.cpp. Equations: theory 1.2 to 1.6.
 #pragma once
 
 #include "gpu/draw_purpose.hpp"

@@ -1,4 +1,4 @@
-// The LSTM encoder (spec 1.7; equations and layout of the weights: docs/encoders.md): its family and its operator,
+// The LSTM encoder (theory 1.7; equations and layout of the weights: docs/encoders.md): its family and its operator,
 // whose launches are in gpu/lstm_embed.cpp and gpu/lstm_adjoint.cpp.
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Polya-Gamma augmentation of the sigmoid, per point (spec 1.3; Donner and Opper 2018).
+// Polya-Gamma augmentation of the sigmoid, per point (theory 1.3; Donner and Opper 2018).
 #pragma once
 
 #include "gpu/elementary.hpp"

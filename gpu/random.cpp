@@ -1,4 +1,4 @@
-// Random draws of an epoch: the samples of w and the mini-batches (spec 1.6). Counter-based: keyed by seed, global
+// Random draws of an epoch: the samples of w and the mini-batches (theory 1.6). Counter-based: keyed by seed, global
 // client number, round, epoch, step and what the numbers are for.
 #include "gpu/kernels.hpp"
 #include "gpu/launch_scratch.hpp"

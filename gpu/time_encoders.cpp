@@ -1,4 +1,5 @@
-// Encoders of time alone (spec 1.7): rbf, h = x, and the deep kernel, h = tanh(W [x; 1]). Equations: docs/encoders.md.
+// Encoders of time alone (theory 1.7): rbf, h = x, and the deep kernel, h = tanh(W [x; 1]). Equations:
+// docs/encoders.md.
 #include "gpu/dense.hpp"
 #include "gpu/elementary.hpp"
 #include "gpu/encoder_operator.hpp"

@@ -1,5 +1,5 @@
-// The closed-form update of q(v) (spec 1.4): Sigma_v^-1 = I + E_w[V alpha V'], mu_v = Sigma_v E_w[V (beta - alpha (nu +
-// a'h))].
+// The closed-form update of q(v) (theory 1.4): Sigma_v^-1 = I + E_w[V alpha V'], mu_v =
+// Sigma_v E_w[V (beta - alpha (nu + a'h))].
 #include "gpu/cost.hpp"
 #include "gpu/dense.hpp"
 #include "gpu/kernels.hpp"

@@ -1,4 +1,4 @@
-// Sums of doubles whose bits do not depend on order, partition or number of ranks (spec 2.2): every contribution is
+// Sums of doubles whose bits do not depend on order, partition or number of ranks (theory 2.2): every contribution is
 // rounded once to a multiple of 2^-k, and multiples are added as integers modulo 2^64 (one word) or 2^128 (two words).
 // Needs no MPI: the collectives are in mpi/exact_reduce.hpp.
 #pragma once

@@ -1,4 +1,4 @@
-// What left this rank, by kind (spec 2.6): calls and bytes, counted inside the communicator's calls, so that nothing
+// What left this rank, by kind (theory 2.6): calls and bytes, counted inside the communicator's calls, so that nothing
 // can be sent past it. Counted is the payload that a rank hands to others once: the root's buffer of a broadcast, every
 // rank's contribution to a reduction, what all but the root send in a gather. MPI's internal forwarding is not counted,
 // and a communicator of one rank sends nothing.

@@ -14,7 +14,7 @@
 
 namespace fedpp::config {
 
-/// The data and how they become clients and realisations (spec 1.1, 3.2, 3.3).
+/// The data and how they become clients and realisations (theory 1.1, 3.2, 3.3).
 struct Data {
   std::vector<std::string> train, validation, test;  // files; chronological: all of them together
   std::vector<std::string> windows;                  // windows tables, aligned with train, validation, test by name
@@ -49,24 +49,25 @@ struct Data {
     v("client_files", client_files,
       "one file a client instead of 'train': a pattern with {client}, opened only by the owning rank");
     v("protocol", protocol,
-      "the scores to train for: of the later events of the same sequences; of other sequences over the same calendar "
-      "window (population, with 'test'); the published code's (theory 3.3)");
+      "what is scored. chronological: the later events of the same sequences. population: other sequences over the same "
+      "calendar window (with 'test'). published-code: as the paper's authors score (theory 3.3)");
     v("realisation", realisation,
       "one latent function per sequence or per client; auto: per sequence under 'chronological' with a kernel of time "
       "alone, else pooled");
     v("clock", clock, "elapsed (time since a sequence's start), calendar (file time), or by protocol");
     v("split_at", split_at,
-      "where training, validation and test windows meet after 'train_share' and 'validation_share' of a sequence's "
-      "events: halfway between neighbouring events, at the last event of the earlier window, or by encoder (auto: "
-      "halfway without a history); time: after these shares of its observed time; with 'windows' every sequence then "
-      "stays, however few its events");
+      "'chronological': where training, validation and test windows meet. After 'train_share' and 'validation_share' of "
+      "a sequence's events: halfway to the next event, or at the last event of the earlier window (event). auto: event "
+      "with a history encoder, else halfway. time: after these shares of its observed time. Then, with 'windows', every "
+      "sequence stays, however few its events");
     v("train_share", train_share, "'chronological': share of each sequence that comes first and trains", inside(0, 1));
     v("validation_share", validation_share,
       "'chronological': share of each sequence that comes next and validates; what is left over is tested on",
       inside(0, 1));
     v("partition", partition,
-      "heterogeneous: a client sees 'types_per_client' types; homogeneous: every client sees all types kept; file: so, "
-      "and holds the sequences that the HDF5 files say are its own (fedpp import --columns client=...)");
+      "heterogeneous: a client sees 'types_per_client' types. homogeneous: every client sees all types kept. file: every "
+      "client sees all types, and holds the sequences that the HDF5 files say are its own (fedpp import --columns "
+      "client=...)");
     v("clients", clients, "number of clients C; partition 'file': the number that the files hold", between(1, 1e6));
     v("types_per_client", types_per_client, "k: types (c k .. c k + k - 1) mod K for client c", at_least(1));
     v("leave_out_types", leave_out_types, "types dropped from the data before anything else", at_least(0));
@@ -84,7 +85,7 @@ struct Data {
   }
 };
 
-/// One client's model (spec 1.2, 1.7).
+/// One client's model (theory 1.2, 1.7).
 struct Model {
   Encoder encoder = Encoder::kDeepKernel;
   std::int64_t width = 32;
@@ -114,8 +115,8 @@ struct Model {
     v("type_embedding", type_embedding, "size of the embedding of past events' types in lstm and attention (0: none)",
       between(0, 256));
     v("time_input", time_input,
-      "lstm and attention see the time itself beside the gaps (false: not what the windows of validation and test, "
-      "which come later, would extrapolate)");
+      "lstm and attention see the time itself beside the gaps. The windows of validation and test come later than those "
+      "of training: there it takes values that training has not shown (false: gaps alone)");
     v("periods", periods,
       "periods (file unit, calendar clock) whose sine and cosine join the encoder's inputs: day, week", above(0));
     v("mean", mean,
@@ -150,7 +151,7 @@ struct Model {
 /// What the counters of the random numbers hold of an epoch: 16 bits (gpu/random.cpp).
 inline constexpr std::int64_t kMostEpochs = 1 << 16;
 
-/// A client's local epochs (spec 1.6).
+/// A client's local epochs (theory 1.6).
 struct Training {
   std::int64_t epochs = 5;
   std::int64_t samples = 1;
@@ -185,8 +186,8 @@ struct Training {
       between(0, 1e100));
     v("batch_realisations", batch_realisations, "realisations in a mini-batch (0: all)", between(0, 1e9));
     v("batch_points", batch_points,
-      "share of a realisation's events and nodes in a mini-batch, in (0, 1], by tiles of 256 of them (GPU: 64): one of "
-      "fewer tiles than mini-batches gives a tile to each",
+      "share of a realisation's events and nodes in a mini-batch, in (0, 1]. They are taken by tiles of 256 (GPU: 64). A "
+      "realisation with fewer tiles than there are mini-batches gives one tile to each",
       above_up_to(0, 1));
     v("schedule", schedule, "learning rate over the rounds");
     v("precision", precision, "of local epochs: double, or single for matrices over events and nodes (scores: double)");
@@ -196,7 +197,7 @@ struct Training {
 /// A run keeps a line of history for each round.
 inline constexpr std::int64_t kMostRounds = 10'000'000;
 
-/// The round loop (spec 2.0, 3.2).
+/// The round loop (theory 2.0, 3.2).
 struct Federation {
   Mode mode = Mode::kFederated;
   double proximal = 1.0;
@@ -213,23 +214,24 @@ struct Federation {
   template <class V>
   void visit(V& v) {
     v("mode", mode,
-      "federated: this program's own; to compare with, on the same models: local (no exchange, every client alone "
-      "against the initial prior), fedavg, fedprox, per-fedavg, ditto, fedala, apple (docs/aggregation.md)");
+      "federated: this program's own. The others are for comparison, with the same models. local: no exchange, every "
+      "client alone under the initial prior. fedavg, fedprox, per-fedavg, ditto, fedala, apple: federations of other "
+      "papers (docs/aggregation.md)");
     v("proximal", proximal,
-      "mu of fedprox, lambda of ditto: weight of half the squared distance of r from the shared model's; mu of apple: "
-      "of that of its p from the clients' shares of the events",
+      "weight of half a squared distance. fedprox (its mu) and ditto (its lambda): of r from the shared model's r. apple "
+      "(its mu): of p from the clients' shares of the events",
       above(0));
     v("mixing_rate", mixing_rate,
-      "step of fedala's elementwise weights along the loss in nats (eta), and of apple's p along that per training "
-      "event (0: 1 and 0.03)",
+      "step of the weights by which fedala and apple mix models. fedala (its eta): along the loss in nats, 0 means 1. "
+      "apple: along the loss per training event, 0 means 0.03",
       at_least(0));
     v("rounds", rounds, "communication rounds", between(1, kMostRounds));
     v("participants", participants, "clients sampled uniformly a round (0: all; left out: at most all)", at_least(0));
     v("straggling_period", straggling_period, "G: the participants stay the same for G rounds", at_least(1));
     v("client_start", client_start,
-      "continue: participants keep their state, the global posterior being only their prior; overwrite: their weights "
-      "start at it; mix: they start between it (0) and their own (1) at 'mix_lambda'; optimised: at the lambda in "
-      "[0.6, 1] that half of the validation windows likes best");
+      "where a participant's weights start. continue: at its own posterior, what it received being only its prior. "
+      "overwrite: at what it received. mix: between the two, at 'mix_lambda' (0: received, 1: own). optimised: at the "
+      "lambda in [0.6, 1] that scores best on half of its validation windows");
     v("mix_lambda", mix_lambda, "lambda of client_start = 'mix'", between(0, 1));
     v("seed", seed, "seed of everything random", at_least(0));
     v("validate_every", validate_every, "rounds between validation scores (0: never; then the last round is kept)",
@@ -238,7 +240,7 @@ struct Federation {
   }
 };
 
-/// The server's barycentre (spec 2.1, 2.2).
+/// The server's barycentre (theory 2.1, 2.2).
 struct Aggregation {
   Divergence divergence = Divergence::kAuto;
   UploadWeights weights = UploadWeights::kUniform;
@@ -254,8 +256,9 @@ struct Aggregation {
   template <class V>
   void visit(V& v) {
     v("divergence", divergence,
-      "barycentre and prior term; auto: kl, and fedavg for the federations to compare with (similarity-graph is one), "
-      "as their papers average");
+      "how uploads are combined, and how far a client is held to its prior (theory 2.1). auto is kl, with one exception. "
+      "The federations of other papers average, so for them auto is fedavg: federation.mode from fedavg to apple, and "
+      "scope = 'similarity-graph'");
     v("weights", weights, "weight of a client's upload: uniform or by its number of training events");
     v("fraction_bits", fraction_bits, "k: contributions are rounded once to multiples of 2^-k and summed as integers",
       between(8, 60));
@@ -266,8 +269,8 @@ struct Aggregation {
       "what stands for the mean over clients in kl, w2 and fedavg: median and trimmed-mean bear a few hostile uploads");
     v("trim", trim, "share of the uploads that 'trimmed-mean' takes off at each end", from_below(0, 0.5));
     v("scope", scope,
-      "global: one barycentre is everybody's prior; structural-entropy: every client gets its community's barycentre; "
-      "similarity-graph: one of all uploads, weighted by similarity (SFL, to compare with)");
+      "global: one barycentre is everybody's prior. structural-entropy: every client gets its community's. "
+      "similarity-graph: every client gets one of all uploads, weighted by their similarity to it (for comparison: SFL)");
     v("similarity", similarity,
       "of two clients, from their embeddings of common probe points: mean over points of the cosine, cosine of the "
       "means, or by centred Gram matrices (blind to rotations)");
@@ -278,7 +281,7 @@ struct Aggregation {
   }
 };
 
-/// Hostile clients, to measure what a federation stands (spec 2.6).
+/// Hostile clients, to measure what a federation stands (docs/aggregation.md).
 struct Attack {
   AttackKind kind = AttackKind::kNone;
   double share = 0.2;
@@ -296,7 +299,7 @@ struct Attack {
   }
 };
 
-/// Scores and curves (spec 1.8, 3.3).
+/// Scores and curves (theory 1.8, 3.3).
 struct Evaluation {
   std::int64_t samples = 8;
   std::int64_t e_steps = 50;

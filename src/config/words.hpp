@@ -33,7 +33,7 @@ constexpr std::optional<E> from_word(std::string_view text) {
   return std::nullopt;
 }
 
-/// The three protocols of spec 3.3; they are never mixed in one table.
+/// The three protocols of theory 3.3; they are never mixed in one table.
 enum class Protocol { kChronological, kPopulation, kPublishedCode };
 template <>
 inline constexpr auto kWords<Protocol> = words("chronological", "population", "published-code");

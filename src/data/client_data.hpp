@@ -112,8 +112,8 @@ struct StepFunction {
   double integral() const;
 };
 
-/// One latent function's points (spec 1.1), on the model's clock. Used for training (multiplicities and weights may be
-/// tempered) and for scoring held-out windows (never tempered).
+/// One latent function's points (theory 1.1), on the model's clock. Used for training (multiplicities and weights may
+/// be tempered) and for scoring held-out windows (never tempered).
 struct Realisation {
   std::vector<double> events;          ///< [N] distinct times, increasing
   std::vector<double> multiplicities;  ///< [N] n_i >= 1 (1.9), times tau for training

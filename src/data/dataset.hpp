@@ -1,5 +1,5 @@
 // From files to clients: who holds which sequences and sees which types of event, and the cut of each sequence into
-// training, validation and test (spec 1.1, 3.2, 3.3).
+// training, validation and test (theory 1.1, 3.2, 3.3).
 //
 // Three steps, the same for every way in which data come:
 //   Plan plan = make_plan(options, T, seed);               // on every rank, the same

@@ -1,4 +1,4 @@
-// Exposure of superposed streams, and quadrature with it as the weight (spec 1.1).
+// Exposure of superposed streams, and quadrature with it as the weight (theory 1.1).
 #pragma once
 
 #include <cstdint>

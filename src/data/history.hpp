@@ -1,5 +1,5 @@
-// Realisations for history encoders (spec 1.1, 1.7): streams stay apart, each point knows its place in the history, and
-// quadrature runs from event to event.
+// Realisations for history encoders (theory 1.1, 1.7): streams stay apart, each point knows its place in the history,
+// and quadrature runs from event to event.
 #pragma once
 
 #include <cstdint>

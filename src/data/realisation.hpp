@@ -1,5 +1,5 @@
 // From a client's sequences to realisations on the model's clock: superposed streams with their exposure, ties merged
-// with a multiplicity, quadrature (spec 1.1, 1.9).
+// with a multiplicity, quadrature (theory 1.1, 1.9).
 #pragma once
 
 #include <cstdint>

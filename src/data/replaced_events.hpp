@@ -1,4 +1,4 @@
-// A client whose training data were tampered with, to measure what a federation stands (spec 2.6).
+// A client whose training data were tampered with, to measure what a federation stands (docs/aggregation.md).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Event sequences drawn from known models, for checks against the truth (spec 3.5).
+// Event sequences drawn from known models, for checks against the truth (theory 3.5).
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct CoxTruth {
 };
 
 /// lambda(t) = upper/window sigma(f(t)), f ~ GP(0, r exp(-d^2/(2 l^2))), through inducing points as the model has them
-/// (spec 1.2): u at 'inducing' equally spaced points, f its conditional mean.
+/// (theory 1.2): u at 'inducing' equally spaced points, f its conditional mean.
 struct CoxSettings {
   double upper = 50;        ///< m, events over the whole window (J.1: [0,1] stretched to [0,100], so m/100 in a unit)
   double window = 100;      ///< T

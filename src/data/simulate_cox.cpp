@@ -9,7 +9,7 @@
 namespace fedpp::data {
 namespace {
 
-constexpr double kJitter = 1e-6;  // relative, as in the model (spec 1.2)
+constexpr double kJitter = 1e-6;  // relative, as in the model (theory 1.2)
 
 /// f(t) = kappa(t,z) K^-1 u: the conditional mean given the values u at the inducing points z.
 class Function {

@@ -1,4 +1,4 @@
-// The cut of a sequence into training, validation and test (spec 1.1).
+// The cut of a sequence into training, validation and test (theory 1.1).
 #pragma once
 
 #include <vector>

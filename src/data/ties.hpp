@@ -1,4 +1,4 @@
-// Events at equal times, as rounding makes them (spec 1.9): when there are so many that a person should know.
+// Events at equal times, as rounding makes them (theory 1.9): when there are so many that a person should know.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Two halves of a client's validation windows, for two choices that must not be made on the same events (spec 2.5): one
-// ranks the rounds, the other says where a client's weights start.
+// Two halves of a client's validation windows, for two choices that must not be made on the same events (theory 2.5):
+// one ranks the rounds, the other says where a client's weights start.
 #pragma once
 
 #include <cstdint>

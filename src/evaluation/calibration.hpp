@@ -1,4 +1,4 @@
-// Calibration by time rescaling (spec 1.8): under the true intensity the compensator's increments between consecutive
+// Calibration by time rescaling (theory 1.8): under the true intensity the compensator's increments between consecutive
 // events are independent and Exp(1). Where windows begin and end at times that the events have no say in, that is so
 // across them, too: what is left of one and the beginning of the next are one increment, as an exponential variable has
 // no memory. What a client's last window cuts off goes on by an exponential draw. Increments up to the first one that

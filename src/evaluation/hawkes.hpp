@@ -1,5 +1,5 @@
 // The exponential Hawkes process lambda(t) = mu + sum_{t_j < t} alpha beta exp(-beta (t - t_j)), one of the trivial
-// models of spec 3.3 for 'chronological': its parameters are shared by a client's sequences.
+// models of theory 3.3 for 'chronological': its parameters are shared by a client's sequences.
 #pragma once
 
 #include <array>

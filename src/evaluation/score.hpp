@@ -1,4 +1,4 @@
-// The scores of spec 1.8 and 3.3 from predictions that the caller supplies as plain arrays. Scores are kept as sums
+// The scores of theory 1.8 and 3.3 from predictions that the caller supplies as plain arrays. Scores are kept as sums
 // over a split, so that totals over clients are (sum of log-likelihoods) / (sum of events), never means of clients'
 // scores.
 #pragma once
@@ -42,11 +42,11 @@ struct Prediction {
   std::span<const double> expected_intensity_nodes;  ///< [Q] E[lambda(t_q)]
 };
 
-/// Both scores of spec 1.8 of one held-out realisation, in the unit of time that its log_offsets lead to (the file's).
-/// The integral has no unit. Sums run in the order of the arrays, so the bits do not depend on who calls.
+/// Both scores of theory 1.8 of one held-out realisation, in the unit of time that its log_offsets lead to (the
+/// file's). The integral has no unit. Sums run in the order of the arrays, so the bits do not depend on who calls.
 Score score(const data::Realisation& held_out, const Prediction& prediction);
 
-/// The score of protocol 'published-code' (spec 3.3): sum_i n_i log1p(lambda(t_i)) - int lambda, with the plug-in
+/// The score of protocol 'published-code' (theory 3.3): sum_i n_i log1p(lambda(t_i)) - int lambda, with the plug-in
 /// intensity m sigma(mu) (model clock) at events [N] and nodes [Q]. log1p depends on the unit of time: the
 /// realisation's log_offsets must hold log(scale) alone, and its node weights no exposure. Both members of the result
 /// are this one score.

@@ -1,4 +1,4 @@
-// Piecewise constant intensities on equal bins: the homogeneous rate (one bin) and the histograms of spec 3.3.
+// Piecewise constant intensities on equal bins: the homogeneous rate (one bin) and the histograms of theory 3.3.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// The trivial models of spec 3.3, fitted on a client's raw training streams and scored on the very windows and events
+// The trivial models of theory 3.3, fitted on a client's raw training streams and scored on the very windows and events
 // that ours is scored on. A model that does not beat them is not worth its cost.
 //
 // - homogeneous (all protocols): one rate a client, h = max(events, 1/2) / observed time.

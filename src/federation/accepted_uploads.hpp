@@ -25,7 +25,7 @@ struct RejectedUpload {
 /// Why these are no Gaussians [P]: the first mean or sd that is not finite, or sd that is not positive. Empty if they are.
 std::string fault_of(std::span<const double> mean, std::span<const double> sd);
 
-/// Why an upload cannot be used (spec 2.6): a value that is not finite, an sd that is not positive. Empty if it can.
+/// Why an upload cannot be used (theory 2.6): a value that is not finite, an sd that is not positive. Empty if it can.
 std::string reason_to_reject(const Upload& upload);
 
 /// Collective over `sums`. Holds this rank's share.
@@ -44,8 +44,9 @@ class AcceptedUploads {
   AcceptedUploads(mpi::Communicator& comm, std::vector<Weighted> mine, std::uint64_t count)
       : comm_(comm), mine_(std::move(mine)), count_(count) {}
 
-  /// Collective. Rejects, too, what sums of this format cannot hold, so that one upload does not end the round (spec
-  /// 2.6), and weighs the others anew. `largest(Weighted)`: the magnitude of the largest term that an upload adds.
+  /// Collective. Rejects, too, what sums of this format cannot hold, so that one upload does not end the round
+  /// (docs/aggregation.md), and weighs the others anew. `largest(Weighted)`: the magnitude of the largest term that an
+  /// upload adds.
   template <class Largest>
   void reject_beyond(mpi::FixedPoint format, Largest&& largest) {
     while (count_ > 0) {  // the others' weights grow as one is rejected

@@ -1,4 +1,4 @@
-// The server's update: the barycentre of the accepted uploads becomes the new global Gaussian (spec 2.1, 2.2).
+// The server's update: the barycentre of the accepted uploads becomes the new global Gaussian (theory 2.1, 2.2).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Hostile clients, to measure what a federation stands (spec 2.6): who they are, and what they send.
+// Hostile clients, to measure what a federation stands (docs/aggregation.md): who they are, and what they send.
 #pragma once
 
 #include <cstdint>

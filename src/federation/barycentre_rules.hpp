@@ -1,5 +1,5 @@
-// What the closed-form barycentres take from an upload N(r, delta^2), weight by weight (spec 2.1): mu is the mean of r
-// over the uploads, and sigma comes from the mean of their spreads.
+// What the closed-form barycentres take from an upload N(r, delta^2), weight by weight (theory 2.1): mu is the mean of
+// r over the uploads, and sigma comes from the mean of their spreads.
 #pragma once
 
 #include <cassert>

@@ -1,4 +1,4 @@
-// The server's graph of clients and its communities (spec 2.4): who learns from whom.
+// The server's graph of clients and its communities (theory 2.4): who learns from whom.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Each client's own prior: the barycentre of its community's uploads under its own weights (spec 2.4, item 5; 2.1).
+// Each client's own prior: the barycentre of its community's uploads under its own weights (theory 2.4, item 5; 2.1).
 #pragma once
 
 #include <functional>

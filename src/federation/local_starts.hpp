@@ -1,4 +1,4 @@
-// Where the weights of participants start their local epochs (spec 2.5, federation.client_start): their own posterior
+// Where the weights of participants start their local epochs (theory 2.5, federation.client_start): their own posterior
 // (lambda = 1), the prior that they received (0), or a point between them.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The barycentre of Gaussians in maximum mean discrepancy with a Gaussian kernel of bandwidth d (spec 2.1): per weight,
-// minimise
+// The barycentre of Gaussians in maximum mean discrepancy with a Gaussian kernel of bandwidth d (theory 2.1): per
+// weight, minimise
 //   F(mu, sigma) = 1/sqrt(d^2+4 sigma^2) - 2 sum_c alpha_c exp(-(r_c-mu)^2/v_c)/sqrt(v_c),
 //   v_c = d^2 + 2 delta_c^2 + 2 sigma^2.
 #pragma once

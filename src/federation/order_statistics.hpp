@@ -1,5 +1,5 @@
-// Order statistics over the clients of all ranks (spec 2.6): found exactly, by bisection on counts, so that no number
-// of a client's leaves its rank, and the answer has the same bits for any number of ranks.
+// Order statistics over the clients of all ranks (docs/aggregation.md): found exactly, by bisection on counts, so that
+// no number of a client's leaves its rank, and the answer has the same bits for any number of ranks.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Which clients are drawn for something: to take part in a round (spec 2.0, 3.2), to be hostile (2.6).
+// Which clients are drawn for something: to take part in a round (theory 2.0, 3.2), to be hostile
+// (docs/aggregation.md).
 #pragma once
 
 #include <cstdint>

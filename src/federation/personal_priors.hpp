@@ -1,5 +1,5 @@
 // An aggregation.scope but "global": the server finds communities of clients and gives each client its own prior
-// (spec 2.4).
+// (theory 2.4).
 #pragma once
 
 #include "federation/aggregator.hpp"

@@ -1,4 +1,4 @@
-// The compensator's increments between a client's test events, by which predictions are calibrated (spec 1.8).
+// The compensator's increments between a client's test events, by which predictions are calibrated (theory 1.8).
 #pragma once
 
 #include "data/realisation.hpp"

@@ -1,4 +1,4 @@
-// Barycentres that a few hostile or broken uploads cannot move far (spec 2.6).
+// Barycentres that a few hostile or broken uploads cannot move far (docs/aggregation.md).
 #pragma once
 
 #include "config/words.hpp"

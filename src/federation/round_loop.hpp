@@ -1,4 +1,4 @@
-// The round loop (spec 2.0): from a state to the last round, or to the one in which a signal came.
+// The round loop (theory 2.0): from a state to the last round, or to the one in which a signal came.
 #pragma once
 
 #include "federation/phases.hpp"

@@ -1,4 +1,4 @@
-// The validation after a round (spec 3.3): all clients' scores on their validation windows, and whether the round is
+// The validation after a round (theory 3.3): all clients' scores on their validation windows, and whether the round is
 // the best so far.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Scores of a federation's state on held-out windows (spec 1.8, 3.3): every client with its own q_phi, or with what it
-// received where it never took part or the strategy scores that.
+// Scores of a federation's state on held-out windows (theory 1.8, 3.3): every client with its own q_phi, or with what
+// it received where it never took part or the strategy scores that.
 #pragma once
 
 #include <vector>

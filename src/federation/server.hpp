@@ -1,5 +1,5 @@
-// The server's part of a round (spec 2.0, 2.1, 2.4): from what the participants send to the global distribution, and to
-// each client's own prior where the clients have communities.
+// The server's part of a round (theory 2.0, 2.1, 2.4): from what the participants send to the global distribution, and
+// to each client's own prior where the clients have communities.
 #pragma once
 
 #include <cstdint>

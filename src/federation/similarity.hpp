@@ -1,4 +1,4 @@
-// How alike two clients' encoders are, from their embeddings of the same probe points (spec 2.4, item 1).
+// How alike two clients' encoders are, from their embeddings of the same probe points (theory 2.4, item 1).
 #pragma once
 
 #include <span>

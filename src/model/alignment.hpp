@@ -1,4 +1,4 @@
-// What event-centric alignment (spec 2.5, gpu/alignment.hpp) needs to know of a block of clients: the types of their
+// What event-centric alignment (theory 2.5, gpu/alignment.hpp) needs to know of a block of clients: the types of their
 // events, and how strongly each is drawn to the model that it received.
 #pragma once
 

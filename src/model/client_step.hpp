@@ -1,5 +1,5 @@
-// One E-step and one gradient of clients at given states (spec 1.2 to 1.6), through the kernels of training, with every
-// intermediate: what can be compared with a computation of somebody else's.
+// One E-step and one gradient of clients at given states (theory 1.2 to 1.6), through the kernels of training, with
+// every intermediate: what can be compared with a computation of somebody else's.
 #pragma once
 
 #include <cstddef>

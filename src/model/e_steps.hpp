@@ -1,4 +1,4 @@
-// E-steps of a batch (spec 1.6): what belongs to realisations, what belongs to clients, and whole ones under weights
+// E-steps of a batch (theory 1.6): what belongs to realisations, what belongs to clients, and whole ones under weights
 // that are held.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The expected intensity where the moments of f are given, through the kernel of predictions (spec 1.8).
+// The expected intensity where the moments of f are given, through the kernel of predictions (theory 1.8).
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Latent functions alone, fitted to weights that are there (spec 1.6): E-steps without a gradient.
+// Latent functions alone, fitted to weights that are there (theory 1.6): E-steps without a gradient.
 #pragma once
 
 #include <cstdint>

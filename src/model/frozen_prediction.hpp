@@ -1,5 +1,5 @@
 // Predictions with q(v), m and nu held, for many choices of the weights' posterior: what a client asks when it chooses
-// where its weights start (spec 2.5).
+// where its weights start (theory 2.5).
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What an encoder sees of a point or token (spec 1.7, docs/encoders.md).
+// What an encoder sees of a point or token (theory 1.7, docs/encoders.md).
 #pragma once
 
 #include <utility>

@@ -1,5 +1,5 @@
-// A client's own posterior of the latent function (spec 1.8): E-steps on its training data that do not alter its state,
-// then the function's moments, or joint draws of the intensity, at any points.
+// A client's own posterior of the latent function (theory 1.8): E-steps on its training data that do not alter its
+// state, then the function's moments, or joint draws of the intensity, at any points.
 #pragma once
 
 #include <cstddef>

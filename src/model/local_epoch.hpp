@@ -1,4 +1,4 @@
-// One local epoch of a block of clients (spec 1.6).
+// One local epoch of a block of clients (theory 1.6).
 #pragma once
 
 #include "gpu/adam.hpp"

@@ -1,5 +1,5 @@
-// Local epochs of the clients that take part (spec 1.6): E-steps in closed form, Adam on the weights' posterior, all of
-// them batched over (client x realisation x sample), block by block.
+// Local epochs of the clients that take part (theory 1.6): E-steps in closed form, Adam on the weights' posterior, all
+// of them batched over (client x realisation x sample), block by block.
 #pragma once
 
 #include <cstddef>

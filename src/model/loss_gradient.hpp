@@ -12,7 +12,7 @@
 namespace fedpp::model {
 
 struct Loss {
-  double value = 0;                    ///< -ELBO (spec 1.5) in nats, without the weights' divergence; NaN: none
+  double value = 0;                    ///< -ELBO (theory 1.5) in nats, without the weights' divergence; NaN: none
   std::vector<double> by_mean, by_sd;  ///< [P] its derivatives with respect to r and delta
 };
 

@@ -1,4 +1,4 @@
-// Between the prior that a client received and its own posterior of the weights (spec 2.5).
+// Between the prior that a client received and its own posterior of the weights (theory 2.5).
 #pragma once
 
 #include "config/words.hpp"

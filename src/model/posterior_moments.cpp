@@ -1,4 +1,4 @@
-// Moments of the latent function and expectations of the intensity at points (spec 1.8), slice by slice.
+// Moments of the latent function and expectations of the intensity at points (theory 1.8), slice by slice.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Whose prior is which: the federation's, unless a client has one of its own (spec 2.4). And where a client is pulled
+// Whose prior is which: the federation's, unless a client has one of its own (theory 2.4). And where a client is pulled
 // to besides.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What f at a batch's points is read through: V = L^-1 k under every sample of the weights (spec 1.2, 1.7).
+// What f at a batch's points is read through: V = L^-1 k under every sample of the weights (theory 1.2, 1.7).
 #pragma once
 
 #include "gpu/encoder_operator.hpp"

@@ -1,4 +1,4 @@
-// How much each member of a community counts in the barycentre that another one gets (spec 2.4).
+// How much each member of a community counts in the barycentre that another one gets (theory 2.4).
 #pragma once
 
 #include <cstdint>

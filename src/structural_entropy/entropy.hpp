@@ -1,4 +1,4 @@
-// Two-dimensional structural entropy of a graph under a partition of its vertices (spec 2.4), base 2, 0 log 0 = 0:
+// Two-dimensional structural entropy of a graph under a partition of its vertices (theory 2.4), base 2, 0 log 0 = 0:
 //   H = - sum_l sum_{i in X_l} d_i/V log2( d_i/vol(X_l) )  -  sum_l g_l/V log2( vol(X_l)/V )
 // vol(X): sum of the degrees in X; g: weight of the edges that leave X; V: sum of all degrees.
 #pragma once

@@ -1,4 +1,4 @@
-// An undirected graph with weights: vertices are clients, an edge's weight is how similar two of them are (spec 2.4).
+// An undirected graph with weights: vertices are clients, an edge's weight is how similar two of them are (theory 2.4).
 #pragma once
 
 #include <cstddef>

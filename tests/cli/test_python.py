@@ -437,7 +437,8 @@ class Finished(program.Case):
         done = subprocess.run(["cmake", "--install", build, "--prefix", prefix], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         for name in ["bin/fedpp", "share/fedpp/python/fedpp/report.py", "share/fedpp/python/fedpp/figures/curves.py", "share/fedpp/jobs/run.sbatch",
-                     "share/fedpp/jobs/environment/spack.sh", "share/fedpp/examples/nyc-taxi/train.toml", "share/doc/fedpp/CITATION.cff", "share/doc/fedpp/io/README.md"]:
+                     "share/fedpp/jobs/environment/spack.sh", "share/fedpp/examples/nyc-taxi/train.toml", "share/doc/fedpp/CITATION.cff", "share/doc/fedpp/io/README.md",
+                     "share/doc/fedpp/docs/figures/model.svg"]:
             self.assertTrue((prefix / name).is_file(), name)
         self.assertTrue(os.access(prefix / "share/fedpp/jobs/sweep.sh", os.X_OK))
         self.train()

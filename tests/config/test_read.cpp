@@ -206,7 +206,7 @@ TEST(Dump, ReadsBackToTheSameConfigurationToTheLastBit) {
 
 TEST(Dump, DocumentsHelpAndAllowedValues) {
   const std::string text = dump(Config{});
-  EXPECT_THAT(text, HasSubstr("[aggregation]\n# barycentre and prior term; auto: kl"));
+  EXPECT_THAT(text, HasSubstr("[aggregation]\n# how uploads are combined"));
   EXPECT_THAT(text, HasSubstr("(\"uniform\", \"events\")\nweights = \"uniform\"\n"));
   EXPECT_THAT(text, HasSubstr("in (0, 1]"));
 }

@@ -31,7 +31,7 @@ config::Data population(const std::string& name) {
   return options;
 }
 
-/// Score of one constant rate a client, from the realisations alone (spec 3.3).
+/// Score of one constant rate a client, from the realisations alone (theory 3.3).
 double homogeneous(const Plan& plan) {
   config::Model model;
   const RealisationRules rules = realisation_rules(plan, model);

@@ -1,4 +1,4 @@
-// Known values of the trivial models (spec 3.3): Taobao's lists per type, 20 clients of 4 types, not dealt.
+// Known values of the trivial models (theory 3.3): Taobao's lists per type, 20 clients of 4 types, not dealt.
 #include <gtest/gtest.h>
 #include <zlib.h>
 

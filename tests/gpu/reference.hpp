@@ -1,4 +1,4 @@
-// The client step of spec 1.2 to 1.6 written once more as plain loops on the host, straight from the equations: no
+// The client step of theory 1.2 to 1.6 written once more as plain loops on the host, straight from the equations: no
 // Kokkos, no BLAS, nothing shared with the kernels. Generic in the scalar, so that the gradient of J comes from dual
 // numbers (forward mode), exact to rounding where finite differences would leave six or seven digits.
 #pragma once

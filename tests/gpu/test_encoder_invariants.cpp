@@ -143,7 +143,7 @@ TEST_P(HistoryEncoders, do_not_look_ahead) {
   }
 }
 
-/// Wherever in the realisation they stand: spec 1.7's "one embedding" of events at equal times.
+/// Wherever in the realisation they stand: the one embedding of events at equal times (docs/encoders.md).
 TEST_P(HistoryEncoders, give_points_with_the_same_past_one_embedding) {
   for (const auto& name : test::dense_names()) {
     const test::DenseChoice choice(name);

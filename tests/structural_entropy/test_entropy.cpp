@@ -54,7 +54,7 @@ Partition singletons(std::size_t n) {
   return partition;
 }
 
-/// The rule of spec 2.4, item 3, with H computed anew for every candidate.
+/// The rule of theory 2.4, item 3, with H computed anew for every candidate.
 Partition defined_minimum(const Similarity& w, std::size_t n) {
   auto partition = singletons(n);  // numbered by smallest vertex
   for (;;) {

@@ -1,4 +1,4 @@
-// "federated", this program's own: what a client received is its prior, p_theta in the ELBO (spec 1.5, 2.0), and its
+// "federated", this program's own: what a client received is its prior, p_theta in the ELBO (theory 1.5, 2.0), and its
 // weights start where federation.client_start says.
 #include "federation/strategies/strategies.hpp"
 
