@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """scaling.py BUILD OUT [--clients K ...] [--ranks R ...] [--weak K] - what a round costs as clients and ranks grow, as OUT/scaling.csv and OUT/scaling.png.
 
-  python3 bench/scaling.py build/cpu out/scaling --clients 20 50 100 200 500 1000 2000 --ranks 1 2 4 8 50 200
+  python3 bench/scaling.py build/cpu out/scaling --clients 20 50 100 200 500 1000 2000 5000 20000 --ranks 1 2 4 8 50 200
   python3 bench/scaling.py build/cpu out/scaling --launch "srun -n" --cores 32 --clients --ranks 1 2 4 8 16 32 --weak 100
 
 Clients: workload d (bench/workloads.hpp) with K of them, all in every round, on one rank. Strong: the same with 200 clients on R ranks. Weak: with
 K clients for every one of R ranks. Of every run: seconds a round by phase (of the slowest rank, waiting included), seconds of loading and of one
-checkpoint, peak memory of the largest rank, bytes that rank 0 sent. A straight line through the runs of up to half of the most clients is carried on to
-the others, and its error there is printed. The ideal shares all work evenly among min(ranks, --cores) cores. Finished runs are kept.
+checkpoint, peak memory of the largest rank, bytes that rank 0 sent. For a round, a checkpoint and memory a straight line through the runs of up to half of
+the most clients is carried on to the others, and its error there is printed. 'wait' is for the rank whose local update takes longest. The ideal shares all work evenly among min(ranks, --cores) cores. Finished runs are kept.
 """
 import argparse
 import csv
@@ -29,7 +29,7 @@ def parse():
     parser = argparse.ArgumentParser(usage=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--clients", type=int, nargs="*", default=[20, 50, 100, 200, 500, 1000, 2000])
+    parser.add_argument("--clients", type=int, nargs="*", default=[20, 50, 100, 200, 500, 1000, 2000, 5000, 20000])
     parser.add_argument("--ranks", type=int, nargs="*", default=[1, 2, 4, 8, 50, 200])
     parser.add_argument("--weak", type=int, default=10, help="clients a rank")
     parser.add_argument("--cores", type=int, default=os.cpu_count(), help="that all ranks share")
@@ -146,8 +146,9 @@ def main():
         if part:
             best = ideal(part, options.cores, part is weak)
             show([{**row, "ideal": t, "efficiency": t / row["round"]} for row, t in zip(part, best)], f"{name} scaling (seconds)")
-    if by_clients and (line := carried_on(by_clients, "round")):
-        print(f"\nround = {line[0]:.4g} + {line[1]:.4g} clients (s); carried on to " + ", ".join(f"{k}: {e:+.1f} %" for k, e in line[2].items()))
+    for column, unit in (("round", "s"), ("checkpoint", "s"), ("peak_MB_of_a_rank", "MB")):
+        if by_clients and (line := carried_on(by_clients, column)):
+            print(f"\n{column} = {line[0]:.4g} + {line[1]:.4g} clients ({unit}); carried on to " + ", ".join(f"{k}: {e:+.1f} %" for k, e in line[2].items()))
     if rows:
         plot(by_clients, strong, weak, options.cores, options.out / "scaling.png")
 
