@@ -191,7 +191,8 @@ def main():
     name = torch.cuda.get_device_name() if device == "cuda" else "cpu"
     print(json.dumps({"peer": f"PyTorch {torch.__version__}", "device": name, "threads": arguments.threads, "chunk": size,
                       "seconds": statistics.median(seconds[1:]), "all_seconds": seconds,
-                      "elbo": sum(float(c.elbo.sum()) for c in chunks)}))
+                      "elbo": sum(float(c.elbo.sum()) for c in chunks),
+                      "device_MB": 1e-6 * torch.cuda.max_memory_allocated() if device == "cuda" else 0.0}))
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ def main():
             ratios.append(peers[-1] / ours[-1])
             print(f"fedpp {ours[-1]:.3f} s, peer {peers[-1]:.3f} s ({chunk} clients a batch): {ratios[-1]:.1f} times", flush=True)
     summary = {"workload": arguments.workload, "fedpp_seconds": ours, "peer_seconds": peers, "ratio": statistics.median(ratios),
-               "peer": {k: peer[k] for k in ("peer", "device", "threads", "chunk")}, "peer_clients": clients,
+               "peer": {k: peer[k] for k in ("peer", "device", "threads", "chunk", "device_MB")}, "peer_clients": clients,
                "context": measured["context"], "command": " ".join(map(str, sys.argv))}
     print(f"median: {summary['ratio']:.1f} times faster than the peer")
     if arguments.out:

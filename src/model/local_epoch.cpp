@@ -7,6 +7,12 @@ namespace fedpp::model {
 
 namespace {
 
+template <class F>
+void in_region(const char* name, const F& f) {
+  const gpu::Region region(name);
+  f();
+}
+
 /// The ELBO and the divergence from the prior in it, 1.5.
 void bound(const gpu::Exec& exec, const gpu::Batch& batch, const gpu::Fields& fields, const gpu::AdamState& adam,
            const gpu::AdamOptions& adam_options) {
@@ -25,7 +31,7 @@ void local_epoch(const gpu::Exec& exec, const EpochParts& parts, gpu::DrawKey ke
   auto& encoder = block.encoder();
   const auto draw_and_project = [&](bool batch_only, const auto& then) {
     if (alignment) gpu::embed_received(exec, batch, fields, encoder, *alignment, key, batch_only);
-    gpu::draw_weights(exec, batch, fields, key);
+    in_region("fedpp::draw_weights", [&] { gpu::draw_weights(exec, batch, fields, key); });
     if (!batch.by_chunks) gpu::embed(exec, batch, fields, encoder, batch_only);
     for (const gpu::Batch& chunk : block.chunks()) {
       if (batch.by_chunks) gpu::embed(exec, chunk, fields, encoder, batch_only);
@@ -35,7 +41,7 @@ void local_epoch(const gpu::Exec& exec, const EpochParts& parts, gpu::DrawKey ke
   };
   // E-step: over all data.
   draw_and_project(/*batch_only=*/false, [&](const gpu::Batch& chunk) {
-    gpu::augment(exec, chunk, fields);
+    in_region("fedpp::augment", [&] { gpu::augment(exec, chunk, fields); });
     update_latent(exec, chunk, fields);
   });
   update_intensity(exec, batch, fields, /*offset_precision=*/0, /*with_bound=*/true);
@@ -43,7 +49,9 @@ void local_epoch(const gpu::Exec& exec, const EpochParts& parts, gpu::DrawKey ke
   // Stochastic steps: one, or one per mini-batch, with fresh samples after the first.
   for (int step = 0; step < mini.steps; ++step) {
     key.step = static_cast<std::uint32_t>(step);
-    if (mini.steps > 1) gpu::select_batch(exec, batch, fields, key, mini.realisations, mini.points);
+    if (mini.steps > 1)
+      in_region("fedpp::select_batch",
+                [&] { gpu::select_batch(exec, batch, fields, key, mini.realisations, mini.points); });
     if (step > 0) draw_and_project(/*batch_only=*/true, [](const gpu::Batch&) {});
     gpu::adjoint(exec, batch, block.chunks(), fields, encoder, alignment);
     const gpu::Region step_region("fedpp::step");

@@ -45,8 +45,9 @@ TEST(Profile, tells_regions_and_kernels_by_nesting) {
   EXPECT_GT(moments->seconds, 0);
   EXPECT_LE(moments->seconds, inner->seconds);
   EXPECT_LE(inner->seconds, round->seconds);
-  for (const char* step : {"fedpp::embed", "fedpp::project", "fedpp::update_latent", "fedpp::update_intensity",
-                           "fedpp::bound", "fedpp::adjoint", "fedpp::step"}) {
+  for (const char* step :
+       {"fedpp::draw_weights", "fedpp::augment", "fedpp::embed", "fedpp::project", "fedpp::update_latent",
+        "fedpp::update_intensity", "fedpp::bound", "fedpp::adjoint", "fedpp::step"}) {
     auto path = epoch;
     path.push_back(step);
     const auto* entry = find(entries, path);
