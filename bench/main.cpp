@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "config/version.hpp"
 #include "gpu/kokkos.hpp"
@@ -19,12 +20,18 @@ namespace {
 
 using namespace fedpp;
 
-/// Ranks other than 0 say nothing; collectives of the rounds need them all the same.
+/// Ranks other than 0 say nothing, on the terminal or in a file; collectives of the rounds need them all the same.
 class Silent : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }
   void ReportRuns(const std::vector<Run>&) override {}
 };
+
+std::vector<char*> without_file(int argc, char** argv) {
+  std::vector<char*> words(argv, argv + argc);
+  std::erase_if(words, [](const char* word) { return std::strncmp(word, "--benchmark_out=", 16) == 0; });
+  return words;
+}
 
 std::string number(double x) {
   char text[32];
@@ -50,8 +57,10 @@ int main(int argc, char** argv) {
     const gpu::Runtime runtime(world.node_rank(), "auto");
     if (world.size() > 1) bench::take_wall_time();
     bench::memory::install();
-    benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+    auto words = world.is_root() ? std::vector<char*>(argv, argv + argc) : without_file(argc, argv);
+    int count = static_cast<int>(words.size());
+    benchmark::Initialize(&count, words.data());
+    if (benchmark::ReportUnrecognizedArguments(count, words.data())) return 2;
     bench::register_rounds(world);
     benchmark::AddCustomContext("command", command);
     benchmark::AddCustomContext("git", git_revision() + std::string(git_dirty() ? "-dirty" : ""));

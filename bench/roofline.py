@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""roofline.py RESULT.json [OUT.png] - draws a result of fedpp_bench against the rates measured in the same run."""
+"""roofline.py RESULT.json [OUT.png] - draws a result of fedpp_bench against the rates measured in the same run. Hollow: mixed precision."""
 import json
 import pathlib
 import sys
@@ -10,6 +10,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 FAMILIES = {"cholesky": "o", "triangular_solve": "v", "tile_product": "s", "step": "D", "encoder": "^", "round": "*"}
+COLOURS = dict(zip(FAMILIES, ["#0b5fa5", "#e08214", "#5aae61", "#b2182b", "#762a83", "#404040"]))
+EPOCHS = [f"step/local_epoch/{shape}" for shape in ("pooled_M100", "per_sequence_M32_S8")]  # the others lie close by
 
 
 def points(result):
@@ -30,22 +32,25 @@ def main():
     context = result["context"]
     peak, memory = float(context["dgemm_GFLOP/s"]), float(context["copy_GB/s"])
     figure, axes = plt.subplots(figsize=(9, 6), layout="constrained")
-    x = [0.05, peak / memory, 1000]
-    axes.plot(x, [min(peak, memory * v) for v in x], color="black")
-    axes.annotate(f"DGEMM {peak:.3g} GFLOP/s", (1000, peak), ha="right", va="bottom")
+    roofs = [("DGEMM", peak, "-")] + [("SGEMM", float(context[key]), "--") for key in ["sgemm_GFLOP/s"] if key in context]
+    for name, rate, style in roofs:
+        x = [0.05, rate / memory, 1000]
+        axes.plot(x, [min(rate, memory * v) for v in x], color="black", linestyle=style)
+        axes.annotate(f"{name} {rate:.3g} GFLOP/s", (1000, rate), ha="right", va="bottom")
     axes.annotate(f"copy {memory:.3g} GB/s", (0.06, 0.06 * memory), rotation=38, ha="left", va="bottom")
-    labelled = {"step/local_epoch", "round", "encoder"}
     for family, marker in FAMILIES.items():
         own = [p for p in points(result) if p[0] == family]
-        if not own:
-            continue
-        axes.scatter([p[2] for p in own], [p[3] for p in own], marker=marker, s=60 if marker == "*" else 25, label=family, alpha=0.8)
+        for mixed in (False, True):
+            part = [p for p in own if p[1].endswith("/mixed") == mixed]
+            axes.scatter([p[2] for p in part], [p[3] for p in part], marker=marker, s=60 if marker == "*" else 25, alpha=0.8, color=COLOURS[family],
+                         facecolors="none" if mixed else COLOURS[family], label=family if part and not mixed else None)
         for _, name, intensity, rate in own:
-            if "/".join(name.split("/")[:2]) in labelled or family in labelled:
-                text = name.replace("step/", "").replace("encoder/", "").replace("local_epoch", "epoch")
-                axes.annotate(text, (intensity, rate), xytext=(4, -3), textcoords="offset points", fontsize=6)
-    axes.set(xscale="log", yscale="log", xlabel="operations a byte (arrays moved once)", ylabel="GFLOP/s", xlim=(0.05, 1000),
-             ylim=(peak / 300, peak * 2), title=f"{context['device']}, {context['backend']}; {context['git']}, {context['date'][:10]}")
+            if family in ("round", "encoder") and not name.endswith("/mixed") or name in EPOCHS:
+                text = name.replace("step/local_epoch/", "epoch ").replace("encoder/", "")
+                axes.annotate(text, (intensity, rate), xytext=(4, -8 if name in EPOCHS else -3), textcoords="offset points", fontsize=7)
+    most = max(rate for _, rate, _ in roofs)
+    axes.set(xscale="log", yscale="log", xlabel="operations a byte (arrays moved once)", ylabel="GFLOP/s", xlim=(0.05, 1000), ylim=(peak / 100, most * 2))
+    axes.set_title(f"{context['device']}, {context['backend']}\n{context['git']}, {context['date'][:10]}", fontsize=10)
     axes.grid(True, which="major", alpha=0.3)
     axes.legend(loc="lower right", fontsize=8)
     out = sys.argv[2] if len(sys.argv) == 3 else path.with_suffix(".png")

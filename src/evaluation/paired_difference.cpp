@@ -24,6 +24,21 @@ std::string PairedDifference::outcome() const {
   return difference > 0 ? "above" : "below";
 }
 
+PairedDifference paired_difference(const std::vector<double>& differences) {
+  const auto n = static_cast<double>(differences.size());
+  PairedDifference paired{};
+  for (const double d : differences) paired.difference += d / n;
+  double squares = 0;
+  for (const double d : differences) {
+    squares += (d - paired.difference) * (d - paired.difference);
+    paired.above += d > 0 ? 1 : 0;
+  }
+  paired.standard_error = differences.size() > 1 ? std::sqrt(squares / (n - 1) / n) : std::nan("");
+  paired.clients = static_cast<int>(differences.size());
+  paired.effective = n;
+  return paired;
+}
+
 PairedDifference paired_difference(const std::vector<ClientScore>& ours, const std::vector<ClientScore>& other,
                                    bool shared) {
   assert(ours.size() == other.size());
@@ -50,6 +65,25 @@ PairedDifference paired_difference(const std::vector<ClientScore>& ours, const s
   return paired;
 }
 
+namespace {
+
+/// "a is above b: +0.0120 per test event; chance alone gives up to 0.0080 either way in 95 % of cases (of)."
+std::string beside_chance(const PairedDifference& paired, const std::string& ours, const std::string& other,
+                          const std::string& of) {
+  const std::string outcome = paired.outcome();
+  return fmt::format("{} {} {}: {:+.4f} per test event; chance alone gives up to {:.4f} either way in 95 % of cases ({}).",
+                     ours, outcome == "tie" ? "ties with" : "is " + outcome, other, paired.difference,
+                     paired.bound() * paired.standard_error, of);
+}
+
+}  // namespace
+
+std::string sentence_over_seeds(const PairedDifference& paired, const std::string& ours, const std::string& other) {
+  if (!std::isfinite(paired.standard_error))
+    return fmt::format("{} and {}: no finite difference of scores.", ours, other);
+  return beside_chance(paired, ours, other, fmt::format("mean over {} seeds", paired.clients));
+}
+
 std::string sentence(const PairedDifference& paired, const std::string& ours, const std::string& other) {
   if (!std::isfinite(paired.difference)) return fmt::format("{} and {}: no finite difference of scores.", ours, other);
   const std::string outcome = paired.outcome();
@@ -58,12 +92,12 @@ std::string sentence(const PairedDifference& paired, const std::string& ours, co
                        paired.difference < 0 ? "less than" : "more than", other,
                        paired.shared ? "clients that may hold the same events give" : "one client alone gives");
   const bool unequal = paired.effective < 0.95 * paired.clients;
-  return fmt::format(
-      "{} {} {}: {:+.4f} per test event; chance alone gives up to {:.4f} either way in 95 % of cases ({} clients{}).",
-      ours, outcome == "tie" ? "ties with" : "is " + outcome, other, paired.difference,
-      paired.bound() * paired.standard_error, paired.clients,
-      unequal ? fmt::format(", which count as {:.1f} since some have many more events than others", paired.effective)
-              : "");
+  return beside_chance(
+      paired, ours, other,
+      fmt::format("{} clients{}", paired.clients,
+                  unequal ? fmt::format(", which count as {:.1f} since some have many more events than others",
+                                        paired.effective)
+                          : ""));
 }
 
 }  // namespace fedpp::evaluation

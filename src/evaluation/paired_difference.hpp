@@ -25,11 +25,16 @@ struct PairedDifference {
   std::string outcome() const;  ///< "above" or "below" beyond so many standard errors, "tie" within, "none" without
 };
 
+/// Of draws that weigh alike, as seeds: their mean and its standard error, sd / sqrt(n).
+PairedDifference paired_difference(const std::vector<double>& differences);
+
 /// Of `ours` from `other`, the same clients in the same order.
 PairedDifference paired_difference(const std::vector<ClientScore>& ours, const std::vector<ClientScore>& other,
                                    bool shared = false);
 
 /// "ours is above other: +0.0120 per test event; chance alone gives up to 0.0080 either way in 95 % of cases (20 clients)."
 std::string sentence(const PairedDifference& paired, const std::string& ours, const std::string& other);
+/// The same of a mean over seeds, whose number is `clients`.
+std::string sentence_over_seeds(const PairedDifference& paired, const std::string& ours, const std::string& other);
 
 }  // namespace fedpp::evaluation

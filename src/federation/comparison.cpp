@@ -98,16 +98,31 @@ std::string columns(const std::vector<std::vector<std::string>>& rows) {
   return text + rule;
 }
 
-}  // namespace
-
-std::string compare(std::vector<FinishedRun> runs) {
+/// Takes out of all runs the clients that one of them leaves out, and returns these.
+std::vector<std::int64_t> keep_clients_of_all(std::vector<FinishedRun>& runs) {
   std::set<std::int64_t> left_out_anywhere;
   for (const auto& run : runs) left_out_anywhere.insert(run.left_out.begin(), run.left_out.end());
   const std::vector<std::int64_t> left_out(left_out_anywhere.begin(), left_out_anywhere.end());
   for (const auto& run : runs) expect_same_test_data(runs.front(), run, left_out);
   for (auto& run : runs)
     std::erase_if(run.clients, [&](const auto& client) { return left_out_anywhere.contains(client.client); });
+  return left_out;
+}
 
+std::string table_of_settings(const std::vector<Setting>& settings, const std::vector<std::string>& names) {
+  std::vector<std::vector<std::string>> rows{{"setting"}};
+  rows.front().insert(rows.front().end(), names.begin(), names.end());
+  for (const auto& setting : settings) {
+    rows.push_back({setting.key});
+    rows.back().insert(rows.back().end(), setting.values.begin(), setting.values.end());
+  }
+  return "\nSettings that differ:\n" + columns(rows);
+}
+
+}  // namespace
+
+std::string compare(std::vector<FinishedRun> runs) {
+  const auto left_out = keep_clients_of_all(runs);
   const auto& first = runs.front();
   std::vector<std::vector<std::string>> rows{
       {"run", "headline", "difference", "standard error", "clients above", "KS", "scored round", "rounds", "seconds"}};
@@ -136,13 +151,69 @@ std::string compare(std::vector<FinishedRun> runs) {
 
   const auto settings = differing_settings(runs);
   if (settings.empty()) return text + "\nAll settings are the same.\n";
-  rows = {{"setting"}};
-  for (const auto& run : runs) rows.front().push_back(run.name);
-  for (const auto& setting : settings) {
-    rows.push_back({setting.key});
-    rows.back().insert(rows.back().end(), setting.values.begin(), setting.values.end());
+  std::vector<std::string> names;
+  for (const auto& run : runs) names.push_back(run.name);
+  return text + table_of_settings(settings, names);
+}
+
+namespace {
+
+/// By federation.seed, which alone may differ.
+std::map<std::int64_t, FinishedRun> by_seed(std::vector<FinishedRun> runs) {
+  for (const auto& setting : differing_settings(runs))
+    if (setting.key != "federation.seed")
+      throw UserError(fmt::format(
+          "{} and {} differ in {}: runs over which seeds are compared are of one configuration but for federation.seed",
+          runs.front().name, runs.back().name, setting.key));
+  std::map<std::int64_t, FinishedRun> found;
+  for (auto& run : runs) {
+    const auto* const seed = run.config.contains("federation") && run.config.at("federation").contains("seed")
+                                 ? &run.config.at("federation").at("seed")
+                                 : nullptr;
+    if (seed == nullptr || !seed->is_number_integer())
+      throw UserError(fmt::format("{}: no federation.seed in its result.json, so there is no run to set it beside", run.name));
+    const auto [at, first] = found.emplace(seed->get<std::int64_t>(), run);
+    if (!first)
+      throw UserError(fmt::format("{} and {} have the same federation.seed, {}: name one of them", at->second.name,
+                                  run.name, at->first));
   }
-  return text + "\nSettings that differ:\n" + columns(rows);
+  return found;
+}
+
+}  // namespace
+
+std::string compare_over_seeds(std::vector<FinishedRun> ours, std::vector<FinishedRun> theirs) {
+  const auto settings = [&] {
+    auto all = differing_settings({ours.front(), theirs.front()});
+    std::erase_if(all, [](const auto& setting) { return setting.key == "federation.seed"; });
+    return all;
+  }();
+  const std::string a = ours.front().name, b = theirs.front().name;
+  const auto of_ours = by_seed(std::move(ours)), of_theirs = by_seed(std::move(theirs));
+  std::vector<std::vector<std::string>> rows{{"seed", a, b, "difference"}};
+  std::vector<double> differences;
+  for (const auto* side : {&of_ours, &of_theirs})
+    for (const auto& [seed, run] : *side)
+      if (!of_ours.contains(seed) || !of_theirs.contains(seed))
+        throw UserError(fmt::format("{} has federation.seed = {}, which no run of the other side has: runs are paired by it",
+                                    run.name, seed));
+  if (of_ours.size() < 2)
+    throw UserError("one seed says nothing of others: name two runs or more on each side, or leave out --against");
+  for (const auto& [seed, run] : of_ours) {
+    std::vector<FinishedRun> pair{run, of_theirs.at(seed)};
+    keep_clients_of_all(pair);
+    const double here = evaluation::total(pair[0].clients).headline_per_event();
+    const double there = evaluation::total(pair[1].clients).headline_per_event();
+    differences.push_back(here - there);
+    rows.push_back({std::to_string(seed), evaluation::number_text(here, "{:.4f}"),
+                    evaluation::number_text(there, "{:.4f}"), evaluation::number_text(here - there, "{:+.4f}")});
+  }
+  const auto paired = evaluation::paired_difference(differences);
+  const auto& first = of_ours.begin()->second;
+  std::string text = fmt::format("Test log-likelihood per event, protocol {}, unit of time: {}, by federation.seed\n",
+                                 config::word(first.protocol), first.unit) +
+                     columns(rows) + "  " + evaluation::sentence_over_seeds(paired, a, b) + "\n";
+  return settings.empty() ? text + "\nAll settings are the same.\n" : text + table_of_settings(settings, {a, b});
 }
 
 }  // namespace fedpp::federation

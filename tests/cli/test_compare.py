@@ -57,6 +57,38 @@ class Compare(Case):
         self.assertIn("  b is above a: ", text)
         self.assertIn("  c ties with a: ", text)
 
+    def test_configurations_over_seeds(self):
+        scores = {1: (9, 5), 2: (7, 2), 4: (8, 6.5)}
+        for seed, (kl, w2) in scores.items():
+            self.result(f"kl{seed}", [kl, 1, 2, 0], federation__seed=seed)
+            self.result(f"w2{seed}", [w2, 1, 2, 0], federation__seed=seed, aggregation__divergence="w2")
+        text = self.succeeds("compare", "kl1", "kl2", "kl4", "--against", "w24", "w21", "w22", env=NO_START)
+        differences = [(a - b) / 60 for a, b in scores.values()]
+        mean = sum(differences) / 3
+        error = math.sqrt(sum((d - mean) ** 2 for d in differences) / 2 / 3)
+        for seed, (kl, w2) in scores.items():
+            self.assertEqual(self.row(text, str(seed)), [str(seed), f"{(kl + 3) / 60:.4f}", f"{(w2 + 3) / 60:.4f}", f"{(kl - w2) / 60:+.4f}"])
+        bound = 4.303 * error  # Student's, two degrees of freedom
+        self.assertIn(f"kl1 {'is above' if mean > bound else 'ties with'} w24: {mean:+.4f} per test event; chance alone gives up to {bound:.4f} "
+                      "either way in 95 % of cases (mean over 3 seeds).", text)
+        self.assertEqual(self.row(text, "aggregation.divergence"), ["aggregation.divergence", "-", '"w2"'])
+        self.assertNotIn("federation.seed  ", text)
+
+    def test_what_cannot_be_paired_by_seeds(self):
+        for name, seed, more in [("a1", 1, {}), ("a2", 2, {}), ("b1", 1, {}), ("b3", 3, {}), ("c2", 2, {"model__width": 8}), ("again", 1, {})]:
+            self.result(name, [1, 2, 3, 0], federation__seed=seed, **more)
+        self.result("none", [1, 2, 3, 0])
+        other = self.result("other2", [1, 2, 3, 0], federation__seed=2)
+        other["test_data"] = "00fe"
+        self.change("other2", other)
+        refused = lambda *words: self.refuses("compare", *words, env=NO_START)
+        self.assertIn("a2 has federation.seed = 2, which no run of the other side has", refused("a1", "a2", "--against", "b1", "b3"))
+        self.assertIn("one seed says nothing of others", refused("a1", "--against", "b1"))
+        self.assertIn("a1 and c2 differ in model.width", refused("a1", "c2", "--against", "b1", "b3"))
+        self.assertIn("a1 and again have the same federation.seed, 1", refused("a1", "again", "--against", "b1", "b3"))
+        self.assertIn("none: no federation.seed", refused("none", "none", "--against", "b1", "b3"))
+        self.assertIn("a2 and other2 are not scored on the same test data", refused("a1", "a2", "--against", "b1", "other2"))
+
     def test_settings_that_differ(self):
         self.result("a", [1, 2, 3, 0], federation__mode="local", data__files=["x", "y"])
         self.result("b", [1, 2, 3, 0], model__width=8, federation__mode="fedavg", data__files=["x", "y"])
