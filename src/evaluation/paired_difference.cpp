@@ -71,9 +71,10 @@ namespace {
 std::string beside_chance(const PairedDifference& paired, const std::string& ours, const std::string& other,
                           const std::string& of) {
   const std::string outcome = paired.outcome();
-  return fmt::format("{} {} {}: {:+.4f} per test event; chance alone gives up to {:.4f} either way in 95 % of cases ({}).",
-                     ours, outcome == "tie" ? "ties with" : "is " + outcome, other, paired.difference,
-                     paired.bound() * paired.standard_error, of);
+  return fmt::format(
+      "{} {} {}: {:+.4f} per test event; chance alone gives up to {:.4f} either way in 95 % of cases ({}).", ours,
+      outcome == "tie" ? "ties with" : "is " + outcome, other, paired.difference,
+      paired.bound() * paired.standard_error, of);
 }
 
 }  // namespace

@@ -171,7 +171,8 @@ std::map<std::int64_t, FinishedRun> by_seed(std::vector<FinishedRun> runs) {
                                  ? &run.config.at("federation").at("seed")
                                  : nullptr;
     if (seed == nullptr || !seed->is_number_integer())
-      throw UserError(fmt::format("{}: no federation.seed in its result.json, so there is no run to set it beside", run.name));
+      throw UserError(
+          fmt::format("{}: no federation.seed in its result.json, so there is no run to set it beside", run.name));
     const auto [at, first] = found.emplace(seed->get<std::int64_t>(), run);
     if (!first)
       throw UserError(fmt::format("{} and {} have the same federation.seed, {}: name one of them", at->second.name,
@@ -195,8 +196,8 @@ std::string compare_over_seeds(std::vector<FinishedRun> ours, std::vector<Finish
   for (const auto* side : {&of_ours, &of_theirs})
     for (const auto& [seed, run] : *side)
       if (!of_ours.contains(seed) || !of_theirs.contains(seed))
-        throw UserError(fmt::format("{} has federation.seed = {}, which no run of the other side has: runs are paired by it",
-                                    run.name, seed));
+        throw UserError(fmt::format(
+            "{} has federation.seed = {}, which no run of the other side has: runs are paired by it", run.name, seed));
   if (of_ours.size() < 2)
     throw UserError("one seed says nothing of others: name two runs or more on each side, or leave out --against");
   for (const auto& [seed, run] : of_ours) {
