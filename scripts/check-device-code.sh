@@ -26,7 +26,7 @@ compile() {
 }
 export -f compile
 export nvcc arch headers objects mpi_folders
-mapfile -t others < <(grep -lE 'FEDPP_KERNEL|gpu::(Array|to_device)' bench/*.cpp && grep -l FEDPP_KERNEL tests/*/*.cpp)
+mapfile -t others < <(grep -lE 'FEDPP_KERNEL|gpu::(Array|to_device)|KOKKOS_ENABLE_CUDA' bench/*.cpp && grep -l FEDPP_KERNEL tests/*/*.cpp)
 sources=(gpu/*.cpp src/model/*.cpp "${others[@]}")
 printf '%s\0' "${sources[@]}" | xargs -0 -n 10 -P "${FEDPP_BUILD_JOBS:-$(nproc)}" bash -c 'compile $$ "$@"' compile
 echo "check-device-code: ${#sources[@]} sources compile for sm_$arch"
