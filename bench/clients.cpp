@@ -32,6 +32,7 @@ model::Client make_client(const Shape& shape, config::Encoder encoder, int width
   std::mt19937_64 random(1);
   config::Model options;
   options.encoder = encoder;
+  options.time_input = config::reads_types(options);
   options.width = width;
   const auto embedding = model::make_embedding(options, {});
   std::vector<data::Realisation> realisations;

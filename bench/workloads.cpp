@@ -81,6 +81,8 @@ config::Config make_workload(char name, const std::string& folder, std::int64_t 
   config.federation.validate_every = 5;
   config.evaluation.curve_clients = 0;
   config.data.partition = config::Partition::kHomogeneous;
+  config.model.encoder = config::Encoder::kDeepKernel;
+  config.model.mean = config::PriorMean::kConstant;
   const auto clients_or = [&](std::int64_t own) { return config.data.clients = clients > 0 ? clients : own; };
   const auto draw = [&](std::int64_t sequences_each, double events) {
     const std::string file = folder + "/events.csv";
@@ -104,6 +106,7 @@ config::Config make_workload(char name, const std::string& folder, std::int64_t 
       draw(5, 100);
       config.data.realisation = config::Realisation::kPooled;
       config.model.encoder = config::Encoder::kLstm;
+      config.model.time_input = true;
       config.federation.participants = std::max<std::int64_t>(1, config.data.clients / 10);
       break;
     case 'd':

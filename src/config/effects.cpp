@@ -108,12 +108,13 @@ void copy_key(const std::string& name, Config from, Config& to) {
 }  // namespace
 
 std::vector<WithoutEffect> keys_without_effect(const Config& config) {
-  Config copy = config, defaults;
-  const auto now = keys_by_name(copy), usual = keys_by_name(defaults);
+  Config copy = config, defaults, earlier = earlier_defaults();
+  const auto now = keys_by_name(copy), usual = keys_by_name(defaults), once = keys_by_name(earlier);
   std::vector<WithoutEffect> keys;
   for (const Dependency& d : kDependencies) {
-    const std::string key(d.key);
-    if (!d.holds(config) && now.at(key).value_text() != usual.at(key).value_text())
+    const std::string key(d.key), value = now.at(key).value_text();
+    // Earlier versions printed their defaults, too.
+    if (!d.holds(config) && value != usual.at(key).value_text() && value != once.at(key).value_text())
       keys.push_back({key, std::string(d.unless)});
   }
   return keys;
@@ -124,6 +125,7 @@ std::vector<WithoutEffect> keys_without_effect(const Config& config, const Confi
   for (const WithoutEffect& idle : keys_without_effect(config)) {
     Config alone = file;
     copy_key(idle.key, config, alone);
+    settle(alone);
     if (!has_effect(idle.key, alone)) keys.push_back(idle);
   }
   return keys;

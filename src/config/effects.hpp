@@ -13,7 +13,7 @@ struct WithoutEffect {
   std::string unless;  ///< what would give it an effect
 };
 
-/// The keys that are not at their defaults and change nothing.
+/// The keys that are not at their defaults, or those of earlier versions, and change nothing.
 std::vector<WithoutEffect> keys_without_effect(const Config& config);
 
 /// Those of a configuration that overrides made of `file` (nothing overridden) that no override took the effect from:

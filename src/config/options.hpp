@@ -25,7 +25,7 @@ struct Data {
   SplitAt split_at = SplitAt::kAuto;
   double train_share = 0.6;
   double validation_share = 0.2;
-  Partition partition = Partition::kHeterogeneous;
+  Partition partition = Partition::kHomogeneous;
   std::int64_t clients = 20;
   std::int64_t types_per_client = 4;
   std::vector<std::int64_t> leave_out_types;
@@ -65,11 +65,11 @@ struct Data {
       "'chronological': share of each sequence that comes next and validates; what is left over is tested on",
       inside(0, 1));
     v("partition", partition,
-      "heterogeneous: a client sees 'types_per_client' types. homogeneous: every client sees all types kept. file: every "
-      "client sees all types, and holds the sequences that the HDF5 files say are its own (fedpp import --columns "
-      "client=...)");
+      "homogeneous: every client sees all types kept. heterogeneous: 'types_per_client' types. file: every client sees "
+      "all types, and holds the sequences that the HDF5 files say are its own (fedpp import --columns client=...)");
     v("clients", clients, "number of clients C; partition 'file': the number that the files hold", between(1, 1e6));
-    v("types_per_client", types_per_client, "k: types (c k .. c k + k - 1) mod K for client c", at_least(1));
+    v("types_per_client", types_per_client, "k: 'heterogeneous' client c sees types (c k .. c k + k - 1) mod K",
+      at_least(1));
     v("leave_out_types", leave_out_types, "types dropped from the data before anything else", at_least(0));
     v("deal", deal,
       "deal sequences disjointly among the clients that could hold them (false: clients of equal types are copies)");
@@ -87,13 +87,13 @@ struct Data {
 
 /// One client's model (theory 1.2, 1.7).
 struct Model {
-  Encoder encoder = Encoder::kDeepKernel;
+  Encoder encoder = Encoder::kAuto;
   std::int64_t width = 32;
   std::int64_t layers = 2;
   std::int64_t type_embedding = 0;
-  bool time_input = true;
+  bool time_input = false;
   std::vector<double> periods;
-  PriorMean mean = PriorMean::kConstant;
+  PriorMean mean = PriorMean::kAuto;
   std::int64_t inducing = 50;
   double window = 100.0;
   std::int64_t quadrature_nodes = 0;
@@ -108,20 +108,23 @@ struct Model {
 
   template <class V>
   void visit(V& v) {
-    v("encoder", encoder, "embedding of the kernel: of time alone (rbf, deep-kernel), or of time and history");
+    v("encoder", encoder,
+      "embedding of the kernel: of time alone (rbf, deep-kernel), or of time and history; auto: decay under "
+      "'chronological', else deep-kernel");
     v("width", width, "embedding size of the deep kernel and of decay; units of a layer of lstm and attention",
       between(1, 1024));
     v("layers", layers, "layers of lstm and attention", between(1, 8));
     v("type_embedding", type_embedding, "size of the embedding of past events' types in lstm and attention (0: none)",
       between(0, 256));
     v("time_input", time_input,
-      "lstm and attention see the time itself beside the gaps. The windows of validation and test come later than those "
-      "of training: there it takes values that training has not shown (false: gaps alone)");
+      "lstm and attention see the time itself beside the gaps, as the paper's do. The windows of validation and test come "
+      "later than those of training: there it takes values that training has not shown (false: gaps alone)");
     v("periods", periods,
       "periods (file unit, calendar clock) whose sine and cosine join the encoder's inputs: day, week", above(0));
     v("mean", mean,
       "prior mean of f: constant (nu, a client's own; the paper's), or linear: nu + a'h with slopes a among the "
-      "weights that travel, so that clients share what f is like, not only how it varies");
+      "weights that travel, so that clients share what f is like, not only how it varies; auto: linear with decay, else "
+      "constant");
     v("inducing", inducing, "M: inducing points of a realisation", between(1, 4096));
     v("window", window, "T: length of the scaled clock", between(1e-100, 1e100));
     v("quadrature_nodes", quadrature_nodes,
@@ -401,11 +404,27 @@ inline bool reads_types(const Model& model) {
 /// Whether the encoder sees the events before a point, not time alone.
 inline bool reads_history(const Model& model) { return reads_types(model) || model.encoder == Encoder::kDecay; }
 
+/// The defaults of earlier versions: what a configuration that the program wrote then means by a key that it lacks.
+inline Config earlier_defaults() {
+  Config config;
+  config.data.partition = Partition::kHeterogeneous;
+  config.model.encoder = Encoder::kDeepKernel;
+  config.model.mean = PriorMean::kConstant;
+  config.model.time_input = true;
+  return config;
+}
+
 /// Replaces "auto" where it stands for what other keys say. The papers of the other federations, SFL (similarity-graph)
 /// among them, average weights.
 inline void settle(Config& config) {
   const bool own = config.federation.mode == Mode::kFederated || config.federation.mode == Mode::kLocal;
   const bool chronological = config.data.protocol == Protocol::kChronological;
+  // The model to begin with where later events are scored (validation/paper/chronological-table). Streams laid over each
+  // other have no past; with a kernel of time alone a linear mean can do harm, and the LSTM gains little by it.
+  if (config.model.encoder == Encoder::kAuto)
+    config.model.encoder = chronological ? Encoder::kDecay : Encoder::kDeepKernel;
+  if (config.model.mean == PriorMean::kAuto)
+    config.model.mean = config.model.encoder == Encoder::kDecay ? PriorMean::kLinear : PriorMean::kConstant;
   if (config.aggregation.divergence == Divergence::kAuto)
     config.aggregation.divergence =
         own && config.aggregation.scope != Scope::kSimilarityGraph ? Divergence::kKl : Divergence::kFedavg;

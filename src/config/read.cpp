@@ -209,6 +209,13 @@ class Reader {
   std::vector<std::string> mistakes_;
 };
 
+/// Whether a size is given to a partition that is not: 'heterogeneous' was the default of earlier versions, and nobody
+/// who counts on it should find all types at all clients.
+bool counts_on_heterogeneous(const Resolved& all) {
+  return all.origins.contains("data.types_per_client") && !all.origins.contains("data.partition") &&
+         all.config.data.client_files.empty();
+}
+
 /// The keys without effect to refuse; of a program's file only overrides. `file`: before the overrides.
 std::vector<WithoutEffect> idle_keys(const Config& file, const Resolved& all, Written written) {
   auto idle = keys_without_effect(all.config, file);
@@ -217,6 +224,10 @@ std::vector<WithoutEffect> idle_keys(const Config& file, const Resolved& all, Wr
     const bool overridden = origin != all.origins.end() && origin->second.starts_with("--set ");
     return written == Written::kByTheProgram && !overridden;
   });
+  const std::string types = "data.types_per_client";
+  if (written == Written::kByAPerson && counts_on_heterogeneous(all) &&
+      std::none_of(idle.begin(), idle.end(), [&](const WithoutEffect& key) { return key.key == types; }))
+    idle.push_back({types, "data.partition = \"heterogeneous\", which is not the default"});
   return idle;
 }
 
@@ -225,6 +236,7 @@ std::vector<WithoutEffect> idle_keys(const Config& file, const Resolved& all, Wr
 Resolved read_text(const std::string& text, const std::string& name, const std::filesystem::path& folder,
                    const std::vector<std::string>& overrides, Written written) {
   Reader reader;
+  if (written == Written::kByTheProgram) reader.config = earlier_defaults();  // of keys that came later
   reader.file(text, name);
   make_absolute(reader.config.data, folder);
   const Config file = reader.config;

@@ -24,8 +24,8 @@ enum class Written { kByAPerson, kByTheProgram };
 /// (validate()). Relative data files (data.train, validation, test, windows, client_files) are made absolute: those in
 /// the file start at the file's folder, those in an override at the current folder. A value in an override is TOML;
 /// text may stand without quotes and a list without brackets, its items separated by commas. What the defaults leave
-/// to other keys (settle(): "auto" of divergence, realisation, clock and split; the number of participants) is settled. Throws
-/// UserError that lists the mistakes found, each with file, line and column (or the override), key, value and remedy.
+/// to other keys ("auto": settle(); the number of participants) is settled. Throws UserError that lists the mistakes
+/// found, each with file, line and column (or the override), key, value and remedy.
 Resolved read(const std::filesystem::path& file, const std::vector<std::string>& overrides = {},
               Written written = Written::kByAPerson);
 

@@ -55,13 +55,13 @@ enum class Partition { kHeterogeneous, kHomogeneous, kFile };
 template <>
 inline constexpr auto kWords<Partition> = words("heterogeneous", "homogeneous", "file");
 
-enum class Encoder { kRbf, kDeepKernel, kLstm, kAttention, kDecay };
+enum class Encoder { kAuto, kRbf, kDeepKernel, kLstm, kAttention, kDecay };
 template <>
-inline constexpr auto kWords<Encoder> = words("rbf", "deep-kernel", "lstm", "attention", "decay");
+inline constexpr auto kWords<Encoder> = words("auto", "rbf", "deep-kernel", "lstm", "attention", "decay");
 
-enum class PriorMean { kConstant, kLinear };
+enum class PriorMean { kAuto, kConstant, kLinear };
 template <>
-inline constexpr auto kWords<PriorMean> = words("constant", "linear");
+inline constexpr auto kWords<PriorMean> = words("auto", "constant", "linear");
 
 enum class Tempering { kNone, kFixed, kDispersion };
 template <>

@@ -66,7 +66,7 @@ std::string archive(const config::Config& config) { return config::to_json(confi
 
 std::vector<ConfigurationChange> changes_since(const std::string& archived, const config::Config& config) {
   const auto then = nlohmann::ordered_json::parse(archived);
-  const auto now = config::to_json(config), defaults = config::to_json(config::Config{});
+  const auto now = config::to_json(config), defaults = config::to_json(config::earlier_defaults());
   config::Config early = config;  // earlier versions kept "auto" where settle() now says what it means
   early.data.clock = config::Clock::kAuto;
   early.data.split_at = config::SplitAt::kAuto;

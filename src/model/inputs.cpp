@@ -22,7 +22,7 @@ gpu::EncoderKind kind_of(config::Encoder encoder) {
 Inputs::Inputs(const config::Model& model, const data::Clock& clock, const data::GapScale& gaps)
     : kind_(kind_of(model.encoder)),
       history_(gpu::encoder_family(kind_).reads_history()),
-      time_(model.time_input && kind_ != gpu::EncoderKind::kDecay),
+      time_(config::reads_types(model) ? model.time_input : kind_ != gpu::EncoderKind::kDecay),
       window_(clock.window),
       gaps_(gaps) {
   if (kind_ == gpu::EncoderKind::kRbf) return;

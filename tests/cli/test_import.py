@@ -255,7 +255,7 @@ class Info(Case):
 
     def test_clients_of_a_configuration(self):
         self.write("a.csv", "sequence,time,type\n" + "".join(f"{s},{t},{t % 2}\n" for s in range(4) for t in range(30)))
-        self.write("run.toml", '[data]\ntrain = ["a.csv"]\nclients = 2\ntypes_per_client = 1\n[federation]\nparticipants = 0\n')
+        self.write("run.toml", '[data]\ntrain = ["a.csv"]\nclients = 2\npartition = "heterogeneous"\ntypes_per_client = 1\n[federation]\nparticipants = 0\n')
         lines = self.succeeds("info", "run.toml", env=NO_START).splitlines()
         self.assertEqual([line.split()[0] for line in lines[2:6]], ["client", "0", "1", "all"])
         self.assertLessEqual(max(map(len, lines)), 100)

@@ -36,8 +36,8 @@ class Finished(program.Case):
         super().setUp()
         rows = "".join(f"{s},{0.5 + 0.9 * k + 0.01 * s},{k % 2}\n" for s in range(12) for k in range(24))
         self.write("train.csv", "sequence,time,type\n" + rows)
-        self.write("run.toml", '[data]\ntrain = ["train.csv"]\nclients = 3\ntypes_per_client = 2\nclock = "calendar"\ntime_unit = "day"\n'
-                   'time_origin = "2019-03-01"\n[model]\nwidth = 4\ninducing = 6\n[federation]\nrounds = 3\nparticipants = 2\n[evaluation]\nsamples = 2\n'
+        self.write("run.toml", '[data]\ntrain = ["train.csv"]\nclients = 3\npartition = "heterogeneous"\ntypes_per_client = 2\nclock = "calendar"\n'
+                   'time_unit = "day"\ntime_origin = "2019-03-01"\n[model]\nencoder = "deep-kernel"\nwidth = 4\ninducing = 6\n[federation]\nrounds = 3\nparticipants = 2\n[evaluation]\nsamples = 2\n'
                    'e_steps = 3\ncurve_points = 30\n')
 
     def train(self, *arguments):
@@ -437,8 +437,8 @@ class Finished(program.Case):
         done = subprocess.run(["cmake", "--install", build, "--prefix", prefix], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         for name in ["bin/fedpp", "share/fedpp/python/fedpp/report.py", "share/fedpp/python/fedpp/figures/curves.py", "share/fedpp/jobs/run.sbatch",
-                     "share/fedpp/jobs/environment/spack.sh", "share/fedpp/examples/nyc-taxi/train.toml", "share/doc/fedpp/CITATION.cff", "share/doc/fedpp/io/README.md",
-                     "share/doc/fedpp/docs/figures/model.svg"]:
+                     "share/fedpp/jobs/environment/spack.sh", "share/fedpp/examples/nyc-taxi/train.toml", "share/fedpp/examples/fedpp-paper/train.toml",
+                     "share/doc/fedpp/CITATION.cff", "share/doc/fedpp/io/README.md", "share/doc/fedpp/docs/figures/model.svg"]:
             self.assertTrue((prefix / name).is_file(), name)
         self.assertTrue(os.access(prefix / "share/fedpp/jobs/sweep.sh", os.X_OK))
         self.train()

@@ -100,7 +100,7 @@ class Config(Case):
         self.write("run.toml", defaults.replace("train = []", 'train = ["/data/a.csv"]'))
         again = self.succeeds("config", "run.toml", env=NO_START)
         settled = defaults
-        for key, word in [("realisation", "per-sequence"), ("clock", "elapsed"), ("split_at", "halfway"), ("divergence", "kl")]:
+        for key, word in [("realisation", "pooled"), ("clock", "elapsed"), ("split_at", "event"), ("encoder", "decay"), ("mean", "linear"), ("divergence", "kl")]:
             settled = settled.replace(f'\n{key} = "auto"', f'\n{key} = "{word}"')
         self.assertEqual(again.replace('train = ["/data/a.csv"]', "train = []"), settled)
 

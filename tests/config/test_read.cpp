@@ -67,6 +67,27 @@ TEST(Read, OverridesWinTheLastOneMostAndMayDropQuotesAndBrackets) {
   EXPECT_FALSE(config.output.progress);
 }
 
+TEST(Read, EncoderAndMeanFollowTheProtocolUnlessTheyAreGiven) {
+  const auto model = [](const std::vector<std::string>& overrides) {
+    return read_text(kMinimal, "run.toml", "/deck", overrides).config.model;
+  };
+  EXPECT_EQ(model({}).encoder, Encoder::kDecay);
+  EXPECT_EQ(model({}).mean, PriorMean::kLinear);
+  EXPECT_EQ(model({"model.mean=constant"}).mean, PriorMean::kConstant);
+  for (const std::string encoder : {"rbf", "deep-kernel", "lstm", "attention"})
+    EXPECT_EQ(model({"model.encoder=" + encoder}).mean, PriorMean::kConstant) << encoder;
+  EXPECT_EQ(model({"data.protocol=population", "data.test=b.csv"}).encoder, Encoder::kDeepKernel);
+  EXPECT_EQ(model({"data.protocol=population", "data.test=b.csv"}).mean, PriorMean::kConstant);
+}
+
+TEST(Read, WhatTheProgramWroteBeforeAKeyWasThereMeansWhatItMeantThen) {
+  const Config config =
+      read_text(kMinimal + "[model]\nencoder = 'lstm'\n", "run.toml", "/deck", {}, Written::kByTheProgram).config;
+  EXPECT_EQ(config.model.mean, PriorMean::kConstant);
+  EXPECT_TRUE(config.model.time_input);
+  EXPECT_EQ(config.data.partition, Partition::kHeterogeneous);
+}
+
 TEST(Read, TheDivergenceFollowsTheModeUnlessItIsGiven) {
   const auto divergence = [](const std::vector<std::string>& overrides) {
     return read_text(kMinimal, "run.toml", "/deck", overrides).config.aggregation.divergence;
@@ -86,13 +107,13 @@ TEST(Read, TheRealisationFollowsProtocolAndEncoderAndParticipantsTheClientsUnles
   const auto read = [](const std::vector<std::string>& overrides) {
     return read_text(kMinimal, "run.toml", "/deck", overrides).config;
   };
-  EXPECT_EQ(read({}).data.realisation, Realisation::kPerSequence);
+  EXPECT_EQ(read({}).data.realisation, Realisation::kPooled);
   EXPECT_EQ(read({"model.encoder=rbf"}).data.realisation, Realisation::kPerSequence);
   for (const auto* encoder : {"model.encoder=decay", "model.encoder=lstm", "model.encoder=attention"}) {
     EXPECT_EQ(read({encoder}).data.realisation, Realisation::kPooled) << encoder;
     EXPECT_EQ(read({encoder, "data.realisation=per-sequence"}).data.realisation, Realisation::kPerSequence) << encoder;
   }
-  EXPECT_EQ(read({"data.realisation=pooled"}).data.realisation, Realisation::kPooled);
+  EXPECT_EQ(read({"model.encoder=rbf", "data.realisation=pooled"}).data.realisation, Realisation::kPooled);
   EXPECT_EQ(read({"data.protocol=population", "data.test=b.csv"}).data.realisation, Realisation::kPooled);
   EXPECT_EQ(read({}).federation.participants, 10);
   EXPECT_EQ(read({"data.clients=3"}).federation.participants, 3);

@@ -139,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(
              "data.drop_before = 3.0: has no effect unless data.drop = true: leave it out"},
         Idle{kPattern + "data.types_per_client = 2\n",
              "data.types_per_client = 2: has no effect unless clients are dealt the files of data.train"},
-        Idle{kPattern + "data.partition = 'homogeneous'\n", "data.partition = \"homogeneous\": has no effect"},
+        Idle{kPattern + "data.partition = 'file'\n", "data.partition = \"file\": has no effect"},
         Idle{kPattern + "data.deal = false\n", "data.deal = false: has no effect"},
         Idle{kTrain + "data.partition = 'homogeneous'\ndata.types_per_client = 2\n",
              "data.partition = \"heterogeneous\""},
@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
         Idle{kTrain + "model.encoder = 'rbf'\nmodel.width = 8\n", "model.width = 8: has no effect"},
         Idle{kTrain + "model.layers = 1\n", "model.layers = 1: has no effect unless model.encoder = \"lstm\""},
         Idle{kTrain + "model.encoder = 'decay'\nmodel.type_embedding = 2\n", "which see the types of past events"},
-        Idle{kTrain + "model.time_input = false\n", "model.time_input = false: has no effect"},
+        Idle{kTrain + "model.mean = 'constant'\nmodel.mean_sd = 0.1\n", "no effect unless model.mean = \"linear\""},
         Idle{kTrain + "model.temperature = 0.5\n", "no effect unless model.tempering = \"fixed\""},
         Idle{kTrain + "model.tempering = 'fixed'\n", "no effect unless model.temperature is below 1"},
         Idle{kTrain + "federation.proximal = 2\n",
@@ -183,10 +183,22 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Effects, AKeyAtItsDefaultOrWithWhatItNeedsIsTaken) {
   EXPECT_NO_THROW(read_text(kMinimal + "[aggregation]\ntrim = 0.2\n[attack]\nshare = 0.2\n", "run.toml", "/deck"));
   EXPECT_NO_THROW(read_text(dump(Config{}), "run.toml", "/deck", {"data.train=a.csv"}));
+  EXPECT_NO_THROW(read_text(dump(earlier_defaults()), "run.toml", "/deck", {"data.train=a.csv"}));
   EXPECT_NO_THROW(read_text(kMinimal, "run.toml", "/deck", {"federation.mode=local", "attack.kind=replaced-events"}));
   EXPECT_NO_THROW(read_text(kMinimal, "run.toml", "/deck",
                             {"aggregation.trim=0.3", "aggregation.estimator=trimmed-mean", "attack.kind=noise",
                              "attack.share=0.5", "model.tempering=fixed", "model.temperature=0.5"}));
+}
+
+TEST(Effects, ASizeOfThePartitionThatWasTheDefaultIsRefusedUnlessThePartitionIsGiven) {
+  const std::string message =
+      "run.toml:3:1: data.types_per_client = 4: has no effect unless data.partition = \"heterogeneous\"";
+  EXPECT_THAT(error_of(kMinimal + "types_per_client = 4\n"), HasSubstr(message));
+  EXPECT_THAT(error_with({"data.types_per_client=4"}), HasSubstr("data.types_per_client = 4: has no effect"));
+  for (const std::string partition : {"heterogeneous", "homogeneous", "file"})
+    EXPECT_NO_THROW(
+        read_text(kMinimal + "types_per_client = 4\npartition = '" + partition + "'\n", "run.toml", "/deck"));
+  EXPECT_NO_THROW(read_text("[data]\nclient_files = 'site{client}.csv'\ntypes_per_client = 4\n", "run.toml", "/deck"));
 }
 
 TEST(Effects, OfAFileThatTheProgramWroteOnlyOverridesAreJudged) {
@@ -197,9 +209,12 @@ TEST(Effects, OfAFileThatTheProgramWroteOnlyOverridesAreJudged) {
 }
 
 TEST(Effects, AnOverrideMayTakeOneAway) {
-  const std::string text = kMinimal + "types_per_client = 2\n[aggregation]\ntrim = 0.3\nestimator = 'trimmed-mean'\n";
+  const std::string text =
+      kMinimal +
+      "partition = 'heterogeneous'\ntypes_per_client = 2\n[aggregation]\ntrim = 0.3\nestimator = 'trimmed-mean'\n";
   EXPECT_NO_THROW(read_text(text, "run.toml", "/deck", {"data.partition=homogeneous", "aggregation.estimator=median"}));
-  EXPECT_NO_THROW(read_text(kMinimal, "run.toml", "/deck", {"data.types_per_client=2", "data.partition=homogeneous"}));
+  EXPECT_NO_THROW(read_text(text, "run.toml", "/deck", {"data.types_per_client=3", "data.partition=homogeneous"}));
+  EXPECT_NO_THROW(read_text(kMinimal + "[model]\nmean_sd = 0.1\n", "run.toml", "/deck", {"model.mean=constant"}));
   EXPECT_THAT(error_with({"aggregation.trim=0.3"}), HasSubstr("--set aggregation.trim=0.3: aggregation.trim = 0.3"));
   EXPECT_THAT(error_with({"model.tempering=fixed"}), HasSubstr("no effect unless model.temperature is below 1"));
 }
@@ -227,13 +242,14 @@ TEST(Notes, SayWhatChronologicalAsksOfAnEncoder) {
     EXPECT_THAT(note, HasSubstr("\"" + encoder + "\" sees time alone"));
     EXPECT_THAT(note, HasSubstr("\"deep-kernel\" with data.clock = \"calendar\" and model.periods"));
   }
-  EXPECT_TRUE(notes_with({"model.periods=24", "data.clock=calendar"}).empty());
+  EXPECT_TRUE(notes_with({"model.encoder=deep-kernel", "model.periods=24", "data.clock=calendar"}).empty());
   EXPECT_TRUE(notes_with({"data.protocol=population", "data.test=b.csv"}).empty());
-  EXPECT_TRUE(notes_with({"model.encoder=decay"}).empty());
+  EXPECT_TRUE(notes_with({}).empty());
   for (const std::string encoder : {"lstm", "attention"}) {
-    ASSERT_EQ(notes_with({"model.encoder=" + encoder}).size(), 1u);
-    EXPECT_THAT(notes_with({"model.encoder=" + encoder})[0], HasSubstr("model.time_input = false"));
-    EXPECT_TRUE(notes_with({"model.encoder=" + encoder, "model.time_input=false"}).empty());
+    EXPECT_TRUE(notes_with({"model.encoder=" + encoder}).empty());
+    const auto seen = notes_with({"model.encoder=" + encoder, "model.time_input=true"});
+    ASSERT_EQ(seen.size(), 1u);
+    EXPECT_THAT(seen[0], HasSubstr("model.time_input = false"));
   }
 }
 

@@ -56,13 +56,15 @@ TEST(Words, OfData) {
 
 TEST(Words, OfTheModelAndItsTraining) {
   expect_words<Encoder>("model", "encoder", [](Config& c) -> auto& { return c.model.encoder; },
-                        {{Encoder::kRbf, "rbf"},
+                        {{Encoder::kAuto, "auto"},
+                         {Encoder::kRbf, "rbf"},
                          {Encoder::kDeepKernel, "deep-kernel"},
                          {Encoder::kLstm, "lstm"},
                          {Encoder::kAttention, "attention"},
                          {Encoder::kDecay, "decay"}});
-  expect_words<PriorMean>("model", "mean", [](Config& c) -> auto& { return c.model.mean; },
-                          {{PriorMean::kConstant, "constant"}, {PriorMean::kLinear, "linear"}});
+  expect_words<PriorMean>(
+      "model", "mean", [](Config& c) -> auto& { return c.model.mean; },
+      {{PriorMean::kAuto, "auto"}, {PriorMean::kConstant, "constant"}, {PriorMean::kLinear, "linear"}});
   expect_words<Tempering>(
       "model", "tempering", [](Config& c) -> auto& { return c.model.tempering; },
       {{Tempering::kNone, "none"}, {Tempering::kFixed, "fixed"}, {Tempering::kDispersion, "dispersion"}});
@@ -121,10 +123,12 @@ TEST(Words, OfTheFederation) {
 
 TEST(Words, AMisspeltOneIsListedWithTheOtherMistakesAndWhereItStands) {
   const std::string text = error_of(kMinimal + "[model]\nencoder = 'lstn'\nwdith = 3\n", {"data.clock=sun"});
-  EXPECT_THAT(text, HasSubstr("run.toml:4:1: model.encoder = \"lstn\": allowed are \"rbf\", \"deep-kernel\""));
+  EXPECT_THAT(text,
+              HasSubstr("run.toml:4:1: model.encoder = \"lstn\": allowed are \"auto\", \"rbf\", \"deep-kernel\""));
   EXPECT_THAT(text, HasSubstr("model.wdith"));
   EXPECT_THAT(text, HasSubstr("--set data.clock=sun: data.clock = \"sun\": allowed are"));
-  EXPECT_THAT(error_of(kMinimal + "[model]\nencoder = 3\n"), HasSubstr("model.encoder = 3: expected \"rbf\", "));
+  EXPECT_THAT(error_of(kMinimal + "[model]\nencoder = 3\n"),
+              HasSubstr("model.encoder = 3: expected \"auto\", \"rbf\", "));
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ inline config::Data population(const Folder& folder) {
   options.train = {folder.write("train.csv", lists_csv(5, 60, 1))};
   options.test = {folder.write("test.csv", lists_csv(5, 20, 2))};
   options.clients = 7;
+  options.partition = config::Partition::kHeterogeneous;
   options.types_per_client = 2;
   return options;
 }

@@ -15,10 +15,11 @@ inline std::vector<std::int64_t> all_clients(const Plan& plan) {
   return clients;
 }
 
-/// The options as config::read() would leave them.
+/// The options as config::read() would leave them for a kernel of time alone.
 inline Plan made_plan(const config::Data& options, std::uint64_t seed = 1) {
   config::Config config;
   config.data = options;
+  config.model.encoder = config::Encoder::kDeepKernel;
   config::settle(config);
   return make_plan(config.data, 100, seed);
 }

@@ -1,4 +1,4 @@
-// The sample that ships: its counts are those that its README states, and every client has data.
+// The sample that ships: its counts are those that its README states, and every client has data; the paper's deck on it.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -32,6 +32,22 @@ TEST(Example, NycTaxi) {
     tested += summary.events[kTest];
     const auto whole = final_realisations(client, realisation_rules(plan, config.model));
     EXPECT_NEAR(std::accumulate(whole[0].node_weights.begin(), whole[0].node_weights.end(), 0.0), 23 * 100.0, 1e-8);
+  }
+  EXPECT_EQ(learned, 4633);
+  EXPECT_EQ(tested, 1773);
+}
+
+TEST(Example, FedppPaper) {
+  const auto config = fedpp::config::read(std::string(kExamples) + "/fedpp-paper/train.toml").config;
+  Plan plan = make_plan(config.data, config.model.window, 1);
+  finish_plan(plan, local_extents(plan, {}));
+  std::int64_t learned = 0, tested = 0;
+  for (const ClientData& client : load_clients(plan, std::vector<std::int64_t>{0, 1, 2, 3, 4})) {
+    const int first = 4 * static_cast<int>(client.id);
+    EXPECT_EQ(client.types, (std::vector<int>{first, first + 1, first + 2, first + 3}));
+    const ClientSummary summary = summarise(client);
+    learned += summary.events[kTrain] + summary.events[kValidation];
+    tested += summary.events[kTest];
   }
   EXPECT_EQ(learned, 4633);
   EXPECT_EQ(tested, 1773);

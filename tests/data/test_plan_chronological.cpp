@@ -24,6 +24,7 @@ TEST(PlanChronological, WholeSequencesGoRoundAllClients) {
   options.train = {folder.write("a.csv", whole_csv(6, 41, 60, 1))};
   options.test = {folder.write("b.csv", whole_csv(6, 22, 60, 2))};
   options.clients = 4;
+  options.partition = config::Partition::kHeterogeneous;
   options.types_per_client = 3;
   const Plan plan = planned(options);
   std::set<std::uint32_t> held;

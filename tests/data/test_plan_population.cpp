@@ -207,6 +207,7 @@ TEST(PlanPopulation, WindowsTableGivesExposureAndSilentSequences) {
   options.protocol = config::Protocol::kPopulation;
   options.realisation = config::Realisation::kPooled;
   options.clients = 2;
+  options.partition = config::Partition::kHeterogeneous;
   options.types_per_client = 1;
   options.deal = false;
   options.train = {folder.write("train.csv", "sequence,time,type\n0,1,0\n0,2,1\n1,3,0\n1,4,1\n")};

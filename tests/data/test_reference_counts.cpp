@@ -28,6 +28,7 @@ config::Data population(const std::string& name) {
   options.realisation = config::Realisation::kPooled;
   options.train = {shared(name + "/train.csv.gz")};
   options.test = {shared(name + "/test.csv.gz")};
+  options.partition = config::Partition::kHeterogeneous;
   return options;
 }
 
@@ -100,6 +101,7 @@ TEST(ReferenceCounts, TaobaoChronologicalHoldsEverySequenceOnce) {
   options.train = {shared("taobao/train.csv.gz")};
   options.validation = {shared("taobao/dev.csv.gz")};
   options.test = {shared("taobao/test.csv.gz")};
+  options.partition = config::Partition::kHeterogeneous;
   std::int64_t sequences = 0;
   for (const ClientData& client : load_all(planned(options))) {
     EXPECT_EQ(static_cast<std::int64_t>(client.sequences.size()) + client.left_out.sequences, 100);

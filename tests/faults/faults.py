@@ -25,8 +25,10 @@ DECK = """
 [data]
 train = ["train.csv"]
 clients = 12
+partition = "heterogeneous"
 types_per_client = 3
 [model]
+encoder = "deep-kernel"
 width = 8
 inducing = 30
 [training]

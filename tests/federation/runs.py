@@ -37,15 +37,16 @@ def data_set(sequences, types=(0, 1, 2, 3), fewest=14, most=30, seed=5, span=50.
 
 
 def settings(**changes):
-    """Configuration text; keys are section__key."""
+    """Configuration text; keys are section__key. A deep kernel of time and a constant mean unless they are changed."""
     values = {
-        "data__train": ["train.csv"], "data__clients": 6, "data__types_per_client": 3, "model__width": 5, "model__inducing": 7,
+        "data__train": ["train.csv"], "data__clients": 6, "data__partition": "heterogeneous", "data__types_per_client": 3,
+        "model__encoder": "deep-kernel", "model__mean": "constant", "model__width": 5, "model__inducing": 7,
         "training__epochs": 2, "training__samples": 2, "training__learning_rate": 0.05, "federation__rounds": 4,
         "federation__participants": 4, "evaluation__samples": 3, "evaluation__e_steps": 5, "evaluation__curve_points": 20,
         "evaluation__trivial_models": False, "output__checkpoint_every": 1, "output__checkpoints_kept": 3,
     }
     if changes.get("data__partition", "heterogeneous") != "heterogeneous" or "data__client_files" in changes:
-        del values["data__types_per_client"]  # has no effect
+        del values["data__partition"], values["data__types_per_client"]  # have no effect, or another
     if changes.get("model__encoder") == "rbf":
         del values["model__width"]
     values.update(changes)

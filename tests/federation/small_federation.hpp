@@ -25,7 +25,8 @@
 
 namespace fedpp::test {
 
-/// Sequences of unlike lengths in files of their own, three clients unless the configuration is changed.
+/// Sequences of unlike lengths in files of their own, three clients with the deep kernel of time and a constant mean
+/// unless the configuration is changed.
 class Federation {
  public:
   explicit Federation(const std::function<void(config::Config&)>& change = [](config::Config&) {}) {
@@ -33,6 +34,8 @@ class Federation {
     config_.data.train = {write("train", 12, 7)};
     config_.data.clients = 3;
     config_.data.partition = config::Partition::kHomogeneous;
+    config_.model.encoder = config::Encoder::kDeepKernel;
+    config_.model.mean = config::PriorMean::kConstant;
     config_.model.width = 5;
     config_.model.inducing = 7;
     config_.evaluation.samples = 2;

@@ -326,7 +326,7 @@ class Lock(Watching):
 class CheckpointCommand(SameBits):
     def setUp(self):
         super().setUp()
-        self.deck(federation__rounds=3)
+        self.deck(federation__rounds=3, model__encoder="decay", model__mean="linear")
         self.train(1, "out")
 
     def command(self, *arguments, code=0):

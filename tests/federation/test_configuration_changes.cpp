@@ -83,6 +83,17 @@ TEST(ConfigurationChanges, AKeyFromBeforeItWasThereHadItsDefault) {
   EXPECT_EQ(to_text(changes_since(then.dump(), now), true), "\n  model.inducing = 9 (checkpoint: 50)");
 }
 
+TEST(ConfigurationChanges, AKeyFromBeforeItWasThereHadTheDefaultOfThen) {
+  config::Config now;
+  now.model.encoder = config::Encoder::kLstm;
+  now.model.mean = config::PriorMean::kLinear;
+  auto then = nlohmann::ordered_json::parse(archive(now));
+  then["model"].erase("mean");
+  then["model"].erase("time_input");
+  EXPECT_EQ(to_text(changes_since(then.dump(), now), true),
+            "\n  model.time_input = false (checkpoint: true)\n  model.mean = \"linear\" (checkpoint: \"constant\")");
+}
+
 TEST(ConfigurationChanges, AKeyThatOnlyANewerVersionKnowsIsNotPassedOver) {
   auto then = nlohmann::ordered_json::parse(archive(config::Config{}));
   then["model"]["magic"] = 3;

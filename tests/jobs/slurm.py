@@ -66,8 +66,10 @@ class Slurm(unittest.TestCase):
 [data]
 train = ["train.csv"]
 clients = 6
+partition = "heterogeneous"
 types_per_client = 3
 [model]
+encoder = "deep-kernel"
 width = 5
 inducing = 7
 [federation]

@@ -135,6 +135,7 @@ INSTANTIATE_TEST_SUITE_P(means, Bands, testing::Values(config::PriorMean::kConst
 /// The second unit of the embedding is 1 everywhere: a slope on it moves f by a constant, which nu takes back.
 TEST(Predict, bands_do_not_depend_on_a_constant_that_a_linear_mean_adds) {
   config::Model model;
+  model.encoder = config::Encoder::kDeepKernel;
   model.width = 2;
   model.mean = config::PriorMean::kLinear;
   const auto encoder = model::make_embedding(model, {});

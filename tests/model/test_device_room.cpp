@@ -92,6 +92,7 @@ INSTANTIATE_TEST_SUITE_P(Encoders, DeviceRoom,
 
 TEST(DeviceLimit, too_many_inducing_points_are_refused_with_the_most_that_fit) {
   config::Config config;
+  config.model.encoder = config::Encoder::kDeepKernel;
   config.model.inducing = 2400;
   const auto text = refusal(encoder_of(config.model), config);
   EXPECT_NE(text.find("model.inducing = 2400"), std::string::npos) << text;
@@ -116,6 +117,7 @@ TEST(DeviceLimit, too_wide_an_encoder_is_refused_by_its_width) {
 
 TEST(DeviceLimit, hosts_have_none) {
   config::Config config;
+  config.model.encoder = config::Encoder::kDeepKernel;
   config.model.inducing = 20'000;
   EXPECT_EQ(refusal(encoder_of(config.model), config), "");
 }

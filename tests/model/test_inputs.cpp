@@ -23,7 +23,7 @@ TEST(Inputs, are_those_of_the_page_on_encoders) {
   for (const std::string name :
        {"rbf", "deep-kernel", "lstm", "attention", "decay", "lstm without time", "attention without time"}) {
     options.encoder = *config::from_word<config::Encoder>(name.substr(0, name.find(' ')));
-    options.time_input = config::word(options.encoder) == name;
+    options.time_input = config::reads_types(options) && config::word(options.encoder) == name;
     const model::Inputs inputs(options, clock, gaps);
     std::vector<double> wanted;
     if (name == "rbf") {
@@ -31,7 +31,7 @@ TEST(Inputs, are_those_of_the_page_on_encoders) {
     } else {
       if (name == "decay") wanted.push_back(t / std::exp(-1));
       if (config::reads_history(options)) wanted.push_back((std::log(gap + std::exp(-2.5)) + 1) / 0.5);
-      if (name != "decay" && options.time_input) wanted.push_back(2 * t / 100 - 1);
+      if (name == "deep-kernel" || options.time_input) wanted.push_back(2 * t / 100 - 1);
       wanted.insert(wanted.end(), {std::sin(angle), std::cos(angle)});
       for (int k = 0; k < 3 && name == "attention"; ++k)  // with the time only
         wanted.insert(wanted.end(), {std::sin(2 * std::numbers::pi * t / 100 * (1 << k)),
@@ -97,6 +97,7 @@ TEST(InitialPrior, of_a_history_encoder_is_in_units_of_its_start) {
 
 TEST(InitialPrior, of_a_linear_mean_has_flat_slopes_before_the_kernels_parameters) {
   config::Model options;
+  options.encoder = config::Encoder::kDeepKernel;
   options.width = 4;
   options.prior_sd = 0.7;
   options.mean_sd = 0.2;

@@ -18,6 +18,8 @@ import running  # noqa: E402
 
 MEASURED = ["headline", "plug_in", "last_round", "best_round", "validation", "ks", "events", "seconds", "settings", "revision"]
 BY_VALIDATION = "best by validation"
+# Defaults of the program once, which chronological.toml and its models then did not state: runs from before keep their digests.
+UNSAID = [("data.partition", "heterogeneous"), ("model.mean", "constant")]
 
 
 def read_toml(path):
@@ -110,8 +112,10 @@ class Run:
     @property
     def digest(self):
         """What the run depends on, but for seed and program: runs of equal digest are one run, whichever experiment asks."""
-        content = {"data": {k: v for k, v in self.data.entry.items() if k not in ("deck", "common", "settings", "label")},
-                   "settings": {**flat(read_toml(self.data.deck)), **self.settings}}
+        settings = {**flat(read_toml(self.data.deck)), **self.settings}
+        if self.data.deck == HERE / "chronological.toml":
+            settings = dict(pair for pair in settings.items() if pair not in UNSAID)
+        content = {"data": {k: v for k, v in self.data.entry.items() if k not in ("deck", "common", "settings", "label")}, "settings": settings}
         return digest(content)
 
     @property
