@@ -47,10 +47,11 @@ void add_compare(CLI::App& app, Action& chosen) {
                    "Folders that 'fedpp train' has finished in (their result.json), or files of 'fedpp evaluate'; the "
                    "first is what the others are compared with")
       ->required();
-  command->add_option(
-      "--against", *against,
-      "Runs of another configuration, under the same seeds as the runs before it: each pair of runs with "
-      "one federation.seed gives a difference, and these their mean and standard error");
+  command
+      ->add_option("--against", *against,
+                   "Runs of another configuration, under the same seeds as the runs before it: each pair of runs with "
+                   "one federation.seed gives a difference, and these their mean and standard error")
+      ->type_name("OUT...");
   command->callback([paths, against, &chosen] { chosen = [paths, against] { return compare(*paths, *against); }; });
 }
 
