@@ -112,6 +112,14 @@ class Engine(unittest.TestCase):
                         chosen = {axis for axis, level in side.items() if level == engine.BY_VALIDATION}
                         self.assertLessEqual(chosen, set(experiment.choose), f"{name}: {side}")
 
+    def test_the_program_takes_every_runs_settings(self):
+        engine.HERE = PAPER
+        runs = {run.digest: run for name in command.EXPERIMENTS for size in ("", "quick", "full") for run in engine.Experiment(name, size, 1).runs()}
+        for run in runs.values():
+            options = [word for option in run.options({"data.train": "train.csv", "data.test": "test.csv"}) for word in ("--set", option)]
+            result = subprocess.run([FEDPP, "config", run.data.deck, *options], capture_output=True, text=True)
+            self.assertEqual(result.returncode, 0, f"{run.key}: {result.stderr}")
+
     def test_grid(self):
         self.assertEqual(len(list(self.experiment().runs())), 2 * 2 * 2 * 3)
         self.assertEqual([run.key for run in self.experiment("quick", 1).runs()],

@@ -129,10 +129,17 @@ class Run:
         """Result of the run; trained first unless it is there. Another process at the same run is waited for."""
         folder = self.folder(out)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        settings = {**self.data.files(fedpp, out), **self.settings, "federation.seed": self.seed}
+        options = self.options(self.data.files(fedpp, out))
         with open(folder.with_suffix(".lock"), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            return running.train(fedpp, self.data.deck, folder, [f"{k}={as_option(v)}" for k, v in settings.items()], launch)
+            return running.train(fedpp, self.data.deck, folder, options, launch)
+
+    def options(self, files):
+        """What --set takes. A start that the RBF kernel has not, but its data set's `common` gives, is refused; it stays in the digests of finished rows."""
+        settings = {**files, **self.settings, "federation.seed": self.seed}
+        if settings.get("model.encoder") == "rbf":
+            settings.pop("model.start_weight_scale", None)
+        return [f"{k}={as_option(v)}" for k, v in settings.items()]
 
     def row(self, result):
         scores = {model["name"]: model for model in result["scores"]["models"]}
