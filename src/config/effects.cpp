@@ -108,16 +108,25 @@ void copy_key(const std::string& name, Config from, Config& to) {
 }  // namespace
 
 std::vector<WithoutEffect> keys_without_effect(const Config& config) {
-  Config copy = config, defaults, earlier = earlier_defaults();
-  const auto now = keys_by_name(copy), usual = keys_by_name(defaults), once = keys_by_name(earlier);
+  Config copy = config, defaults;
+  const auto now = keys_by_name(copy), usual = keys_by_name(defaults);
   std::vector<WithoutEffect> keys;
   for (const Dependency& d : kDependencies) {
-    const std::string key(d.key), value = now.at(key).value_text();
-    // Earlier versions printed their defaults, too.
-    if (!d.holds(config) && value != usual.at(key).value_text() && value != once.at(key).value_text())
+    const std::string key(d.key);
+    if (!d.holds(config) && now.at(key).value_text() != usual.at(key).value_text())
       keys.push_back({key, std::string(d.unless)});
   }
   return keys;
+}
+
+bool is_earlier_default(const std::string& key, const Config& config) {
+  Config copy = config, earlier = earlier_defaults();
+  return keys_by_name(copy).at(key).value_text() == keys_by_name(earlier).at(key).value_text();
+}
+
+std::size_t number_of_keys() {
+  Config config;
+  return keys_by_name(config).size();
 }
 
 std::vector<WithoutEffect> keys_without_effect(const Config& config, const Config& file) {

@@ -224,6 +224,9 @@ std::vector<WithoutEffect> idle_keys(const Config& file, const Resolved& all, Wr
     const bool overridden = origin != all.origins.end() && origin->second.starts_with("--set ");
     return written == Written::kByTheProgram && !overridden;
   });
+  // A file with all keys is one that the program printed, perhaps an earlier version with the defaults of then.
+  if (all.origins.size() >= number_of_keys())
+    std::erase_if(idle, [&](const WithoutEffect& key) { return is_earlier_default(key.key, all.config); });
   const std::string types = "data.types_per_client";
   if (written == Written::kByAPerson && counts_on_heterogeneous(all) &&
       std::none_of(idle.begin(), idle.end(), [&](const WithoutEffect& key) { return key.key == types; }))

@@ -114,10 +114,12 @@ void require_training(const std::vector<ClientData>& clients, const Plan& plan) 
             : plan.clients_of_files()
                 ? "bring longer sequences, give their windows and data.split_at = \"time\", which keeps "
                   "every sequence, or import the table without the rows of such clients"
-                : fmt::format(
+            : plan.options.partition == config::Partition::kHeterogeneous
+                ? fmt::format(
                       "bring {} sequences, lower data.clients, raise data.types_per_client, or set "
                       "data.partition = \"homogeneous\"",
-                      got_none ? "more" : "longer");
+                      got_none ? "more" : "longer")
+                : fmt::format("bring {} sequences, or lower data.clients", got_none ? "more" : "longer");
   std::string so_are;
   if (!others.empty()) {
     const std::size_t named = std::min(others.size(), kNamed);

@@ -160,11 +160,13 @@ namespace {
 
 /// By federation.seed, which alone may differ.
 std::map<std::int64_t, FinishedRun> by_seed(std::vector<FinishedRun> runs) {
-  for (const auto& setting : differing_settings(runs))
-    if (setting.key != "federation.seed")
-      throw UserError(fmt::format(
-          "{} and {} differ in {}: runs over which seeds are compared are of one configuration but for federation.seed",
-          runs.front().name, runs.back().name, setting.key));
+  for (const auto& setting : differing_settings(runs)) {
+    if (setting.key == "federation.seed" || setting.key.starts_with("backend.")) continue;  // no result depends on it
+    const auto other = std::ranges::find_if(setting.values, [&](const auto& v) { return v != setting.values.front(); });
+    throw UserError(fmt::format(
+        "{} and {} differ in {}: the runs of a side are of one configuration, but for federation.seed and [backend]",
+        runs.front().name, runs[static_cast<std::size_t>(other - setting.values.begin())].name, setting.key));
+  }
   std::map<std::int64_t, FinishedRun> found;
   for (auto& run : runs) {
     const auto* const seed = run.config.contains("federation") && run.config.at("federation").contains("seed")
@@ -181,6 +183,12 @@ std::map<std::int64_t, FinishedRun> by_seed(std::vector<FinishedRun> runs) {
   return found;
 }
 
+/// "kl/1 and 4 more"
+std::string side_name(const std::map<std::int64_t, FinishedRun>& runs) {
+  const auto& first = runs.begin()->second.name;
+  return runs.size() > 1 ? fmt::format("{} and {} more", first, runs.size() - 1) : first;
+}
+
 }  // namespace
 
 std::string compare_over_seeds(std::vector<FinishedRun> ours, std::vector<FinishedRun> theirs) {
@@ -189,8 +197,8 @@ std::string compare_over_seeds(std::vector<FinishedRun> ours, std::vector<Finish
     std::erase_if(all, [](const auto& setting) { return setting.key == "federation.seed"; });
     return all;
   }();
-  const std::string a = ours.front().name, b = theirs.front().name;
   const auto of_ours = by_seed(std::move(ours)), of_theirs = by_seed(std::move(theirs));
+  const std::string a = side_name(of_ours), b = side_name(of_theirs);
   std::vector<std::vector<std::string>> rows{{"seed", a, b, "difference"}};
   std::vector<double> differences;
   for (const auto* side : {&of_ours, &of_theirs})

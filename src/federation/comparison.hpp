@@ -13,7 +13,7 @@ namespace fedpp::federation {
 /// not of the same test events and windows.
 std::string compare(std::vector<FinishedRun> runs);
 
-/// Runs of one configuration and of another, `ours` and `theirs`, that differ by federation.seed within: a table of the
+/// Runs of one configuration and of another, `ours` and `theirs`, that differ by federation.seed (and [backend]) within: a table of the
 /// seeds, each with the difference of its two runs, whose mean has the standard error of the seeds. Of a seed's two runs
 /// clients are left out as by compare(). Throws UserError where the seeds of the two are not the same, where a
 /// configuration is not one, and where a seed's two runs are not scored on the same data.

@@ -1,4 +1,4 @@
-// A client's own posterior of the latent function (theory 1.8): E-steps on its training data that do not alter its
+// A client's own posterior of the latent function (theory 1.8): E-steps on the windows given that do not alter its
 // state, then the function's moments, or joint draws of the intensity, at any points.
 #pragma once
 

@@ -18,8 +18,10 @@ inline constexpr double kOffsetSd = 2, kLogRateSd = 10;
 void start_under_offset_prior(const ClientBatch& trained, int clients, int samples);
 
 /// m as it maximises E_q(v)[log p(events)] = N log m - m sum omega E[sigma(f)] + ..., q(v) and nu held: the mean intensity
-/// then adds up to the events over the training windows. (The m of theory 1.4 maximises the bound and is lower: the bound
-/// takes each thinned point for rarer than E[sigma(-f)].) Moments are those of that q(v).
+/// then adds up to the N events over the windows that it was given. (The m of theory 1.4 maximises the bound and is lower:
+/// the bound takes each thinned point for rarer than E[sigma(-f)].) It has the floor of 1.4, least_events over the
+/// exposure, which is the m of a client without events; one without exposure keeps its m. Moments are those of that q(v),
+/// whose information was formed with the E-steps' m.
 void match_rates_to_events(const gpu::Exec& exec, const ClientBatch& trained, int clients);
 
 /// What the uncertainty of phi = (nu, log m) adds to bands: v gives way to it, v = v_free - direction phi, so that

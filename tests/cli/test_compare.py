@@ -69,13 +69,13 @@ class Compare(Case):
         for seed, (kl, w2) in scores.items():
             self.assertEqual(self.row(text, str(seed)), [str(seed), f"{(kl + 3) / 60:.4f}", f"{(w2 + 3) / 60:.4f}", f"{(kl - w2) / 60:+.4f}"])
         bound = 4.303 * error  # Student's, two degrees of freedom
-        self.assertIn(f"kl1 {'is above' if mean > bound else 'ties with'} w24: {mean:+.4f} per test event; chance alone gives up to {bound:.4f} "
+        self.assertIn(f"kl1 and 2 more {'is above' if mean > bound else 'ties with'} w21 and 2 more: {mean:+.4f} per test event; chance alone gives up to {bound:.4f} "
                       "either way in 95 % of cases (mean over 3 seeds).", text)
         self.assertEqual(self.row(text, "aggregation.divergence"), ["aggregation.divergence", "-", '"w2"'])
         self.assertNotIn("federation.seed  ", text)
 
     def test_what_cannot_be_paired_by_seeds(self):
-        for name, seed, more in [("a1", 1, {}), ("a2", 2, {}), ("b1", 1, {}), ("b3", 3, {}), ("c2", 2, {"model__width": 8}), ("again", 1, {})]:
+        for name, seed, more in [("a1", 1, {}), ("a2", 2, {}), ("a3", 3, {}), ("b1", 1, {}), ("b3", 3, {}), ("c2", 2, {"model__width": 8}), ("again", 1, {})]:
             self.result(name, [1, 2, 3, 0], federation__seed=seed, **more)
         self.result("none", [1, 2, 3, 0])
         other = self.result("other2", [1, 2, 3, 0], federation__seed=2)
@@ -84,7 +84,10 @@ class Compare(Case):
         refused = lambda *words: self.refuses("compare", *words, env=NO_START)
         self.assertIn("a2 has federation.seed = 2, which no run of the other side has", refused("a1", "a2", "--against", "b1", "b3"))
         self.assertIn("one seed says nothing of others", refused("a1", "--against", "b1"))
-        self.assertIn("a1 and c2 differ in model.width", refused("a1", "c2", "--against", "b1", "b3"))
+        self.assertIn("a1 and c2 differ in model.width", refused("a1", "c2", "a3", "--against", "b1", "b3"))
+        for name, seed in [("d1", 1), ("d2", 2)]:
+            self.result(name, [2, 2, 3, 0], federation__seed=seed, backend__workspace_mb=float(seed))
+        self.assertIn("d1 and 1 more is above a1 and 1 more", self.succeeds("compare", "d1", "d2", "--against", "a1", "a2", env=NO_START))
         self.assertIn("a1 and again have the same federation.seed, 1", refused("a1", "again", "--against", "b1", "b3"))
         self.assertIn("none: no federation.seed", refused("none", "none", "--against", "b1", "b3"))
         self.assertIn("a2 and other2 are not scored on the same test data", refused("a1", "a2", "--against", "b1", "other2"))

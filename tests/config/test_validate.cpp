@@ -140,6 +140,8 @@ INSTANTIATE_TEST_SUITE_P(
         Idle{kPattern + "data.types_per_client = 2\n",
              "data.types_per_client = 2: has no effect unless clients are dealt the files of data.train"},
         Idle{kPattern + "data.partition = 'file'\n", "data.partition = \"file\": has no effect"},
+        Idle{kPattern + "data.partition = 'heterogeneous'\n", "data.partition = \"heterogeneous\": has no effect"},
+        Idle{kTrain + "model.encoder = 'decay'\nmodel.time_input = true\n", "model.time_input = true: has no effect"},
         Idle{kPattern + "data.deal = false\n", "data.deal = false: has no effect"},
         Idle{kTrain + "data.partition = 'homogeneous'\ndata.types_per_client = 2\n",
              "data.partition = \"heterogeneous\""},

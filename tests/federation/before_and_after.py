@@ -31,7 +31,7 @@ class Profile(Run):
 
     def check(self, ranks):
         rows = self.table(ranks)
-        for phase in ("load", "local update", "evaluate"):
+        for phase in ("load", "local update", "wait", "aggregate", "evaluate"):
             self.assertIn(phase, rows)
         for inside in ("  local_update", "    local_epoch"):
             self.assertIn(inside, rows)
@@ -42,7 +42,8 @@ class Profile(Run):
             self.assertGreaterEqual(imbalance, 0.99, name)
             self.assertLessEqual(imbalance, ranks + 0.01, name)
             self.assertGreaterEqual(calls, 1, name)
-        self.assertEqual(rows["local update"][4], 2)  # rounds
+        for phase in ("local update", "wait"):
+            self.assertEqual(rows[phase][4], 2, phase)  # rounds
         self.assertLessEqual(rows["    local_epoch"][2], rows["local update"][2] + 1e-3)
 
     def test_one_rank(self):

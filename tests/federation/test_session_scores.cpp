@@ -57,6 +57,31 @@ TEST(ScoringClient, reads_training_windows_untempered) {
   }
 }
 
+TEST(ForecastingClient, reads_all_windows_untempered) {
+  Federation federation([](config::Config& config) {
+    config.model.tempering = config::Tempering::kFixed;
+    config.model.temperature = 0.25;
+  });
+  auto& session = federation.session();
+  federation.started();
+  for (const auto& client : session.owned()) {
+    double events = 0, length = 0;
+    for (const auto split : {data::kTrain, data::kValidation, data::kTest}) {
+      events += events_of(client.data, split);
+      length += length_of(client.data, split);
+    }
+    const auto fitted = federation::forecasting_client(session, client);
+    EXPECT_EQ(data::events_in(fitted.training), events);
+    EXPECT_NEAR(exposure_of(fitted.training) / session.plan().clock.scale, length, 1e-6);
+    EXPECT_EQ(fitted.state.weights.mean, client.model.state.weights.mean);
+    double last_inducing = 0, last_trained = 0;
+    for (const auto& z : fitted.inducing) last_inducing = std::max(last_inducing, *std::ranges::max_element(z.times));
+    for (const auto& z : client.model.inducing)
+      last_trained = std::max(last_trained, *std::ranges::max_element(z.times));
+    EXPECT_GT(last_inducing, last_trained);
+  }
+}
+
 TEST(ValidationWindows, are_halves_where_starts_are_chosen_on_them_too) {
   using Half = data::ValidationHalf;
   for (const auto start : {config::ClientStart::kContinue, config::ClientStart::kOptimised}) {

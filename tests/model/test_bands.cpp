@@ -298,6 +298,29 @@ TEST(Predict, means_with_bands_add_up_to_the_events) {
   }
 }
 
+/// Without events the floor of m's update stays, without exposure m itself.
+TEST(Predict, bands_keep_a_rate_where_there_is_nothing_to_add_up_to) {
+  std::mt19937_64 engine(5);
+  data::Realisation nothing;
+  nothing.span = {0, 100};
+  PredictionOptions options;
+  options.samples = 2;
+  options.e_steps = 5;
+  options.bands = true;
+  for (const auto& [training, exposed] :
+       {std::pair{test::random_realisation(engine, 0, 30), true}, std::pair{nothing, false}}) {
+    const Client client = model::make_client(0, test::small_encoder(), {training}, 6, 1.0);
+    const auto p = model::predict({{&client, {&client.training}}}, test::small_prior(), options)[0][0][0];
+    double exposure = 0;
+    for (const double w : training.node_weights) exposure += w;
+    if (exposed) {
+      EXPECT_DOUBLE_EQ(p.rate, 0.5 / exposure);
+    } else {
+      EXPECT_DOUBLE_EQ(p.rate, client.state.rate);
+    }
+  }
+}
+
 TEST(Predict, bands_are_the_same_by_steps_on_averages) {
   const Client client = test::small_client(2);
   const auto prior = test::small_prior();
