@@ -39,6 +39,31 @@ CheckpointSummary summarise_checkpoint(const std::string& path) {
   return s;
 }
 
+namespace {
+
+template <class E>
+void take_word(const nlohmann::ordered_json& configuration, const char* section, const char* key, E& to) {
+  if (!configuration.contains(section) || !configuration[section].contains(key)) return;
+  const auto& value = configuration[section][key];
+  if (const auto word = config::from_word<E>(value.is_string() ? value.get<std::string>() : ""); word) to = *word;
+}
+
+/// The defaults, those that follow the protocol, mode or scope as they are under the configuration's.
+config::Config usual_under(const nlohmann::ordered_json& configuration) {
+  config::Config usual;
+  take_word(configuration, "data", "protocol", usual.data.protocol);
+  take_word(configuration, "federation", "mode", usual.federation.mode);
+  take_word(configuration, "aggregation", "scope", usual.aggregation.scope);
+  config::settle(usual);
+  const config::Config defaults;
+  usual.data.protocol = defaults.data.protocol;
+  usual.federation.mode = defaults.federation.mode;
+  usual.aggregation.scope = defaults.aggregation.scope;
+  return usual;
+}
+
+}  // namespace
+
 std::string to_text(const CheckpointSummary& s) {
   std::string text = fmt::format(
       "rounds done      {}\n"
@@ -51,10 +76,9 @@ std::string to_text(const CheckpointSummary& s) {
       s.clients, s.clients_started, s.parameters, s.smallest_sd, s.largest_sd, s.seed, s.version, s.git, s.layout);
   if (!s.prior_from.empty()) text += fmt::format("prior from       {}\n", s.prior_from);
   text += "configuration, where it is not the default\n";
-  config::Config usual;
-  const auto unsettled = config::to_json(usual);  // of a key without effect
-  config::settle(usual);
-  const auto settled = config::to_json(usual), configuration = nlohmann::ordered_json::parse(s.configuration);
+  const auto configuration = nlohmann::ordered_json::parse(s.configuration);
+  const auto unsettled = config::to_json(config::Config{});  // of a key without effect
+  const auto settled = config::to_json(usual_under(configuration));
   for (const auto& [section, keys] : configuration.items())
     for (const auto& [key, value] : keys.items()) {
       const auto is_default = [&](const auto& defaults) {

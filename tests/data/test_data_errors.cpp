@@ -54,7 +54,12 @@ TEST(DataErrors, NameKeyValueAndRemedy) {
       planned(with([&](auto& o) { o.train = {folder.write("bad.csv", "sequence,time,type\n0,1,0\n0,nan,0\n")}; })),
       "bad.csv:3");
   EXPECT_USER_ERROR(load_all(planned(with([](auto& o) { o.clients = 290; }))), "client", "without a training sequence",
-                    "none of these types came to it", "bring more sequences, lower data.clients", "train.csv");
+                    "none of these types came to it", "bring more sequences, lower data.clients, raise", "train.csv");
+  config::Data of_short_sequences;
+  of_short_sequences.clients = 2;
+  of_short_sequences.train = {folder.write("short.csv", "sequence,time,type\n0,1,0\n0,2,0\n1,1,0\n1,2,0\n")};
+  EXPECT_USER_ERROR(load_all(planned(of_short_sequences)), "without a training sequence",
+                    "bring longer sequences, or lower data.clients");
   EXPECT_USER_ERROR(planned(with([](auto& o) { o.clients = 301; })), "data.clients = 301", "the 300 sequences",
                     "without a training sequence", "data.deal = false", "train.csv");
   EXPECT_USER_ERROR(planned(with([&](auto& o) {

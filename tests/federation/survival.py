@@ -12,7 +12,7 @@ import threading
 import time
 import unittest
 
-from runs import PER_SEQUENCE, SameBits, data_set, settings
+from runs import PER_SEQUENCE, POOLED, SameBits, data_set, settings
 from program import FEDPP
 
 
@@ -342,6 +342,11 @@ class CheckpointCommand(SameBits):
             self.assertIn(words, shown)
         for words in ["model.jitter", "aggregation.divergence", "data.realisation"]:
             self.assertNotIn(words, shown)
+        self.deck(**POOLED, federation__rounds=1)
+        self.train(1, "pooled")
+        shown = self.command("show", "pooled")
+        self.assertIn('data.protocol = "population"', shown)
+        self.assertNotIn("data.clock", shown)  # which follows the protocol
         self.newest("out").write_bytes(b"no checkpoint")
         self.assertIn("DAMAGED", self.command("list", "out"))
         said = self.command("verify", "out", code=2)
