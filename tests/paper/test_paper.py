@@ -302,6 +302,24 @@ class Engine(unittest.TestCase):
         with self.assertRaisesRegex(SystemExit, "no --table"):
             self.main("--table")
 
+    def test_pages_say_which_rows_a_change_superseded(self):
+        register = engine.read_toml(PAPER / "superseded.toml")
+        place = {revision: k for k, revision in enumerate(register["history"])}
+        for path in sorted(PAPER.glob("*/results*.csv")):
+            with open(path, newline="", encoding="utf-8") as file:
+                rows = [row for row in csv.DictReader(file) if "revision" in row]
+            page = (path.parent / "README.md").read_text(encoding="utf-8")
+            said = [text for text in page.split("\n\n") if text.startswith("**Superseded")]
+            for row in rows:
+                self.assertIn(row["revision"][:7], place, f"{path}: superseded.toml says where a revision belongs")
+                self.assertNotIn("-", row["revision"], f"{path}: a row of a tree with changes beside its commit")
+            for change, what in register["change"].items():
+                stale = {row["revision"][:7] for row in rows if place[row["revision"][:7]] < place[change] and
+                         row["data"].startswith(what["data"]) and row.get("model", "") in what.get("models", [row.get("model", "")])}
+                named = not stale or any(all(word in text for word in (path.name, change, *stale)) for text in said)
+                with self.subTest(file=f"{path.parent.name}/{path.name}", change=change):
+                    self.assertTrue(named, f"{path}: rows of {', '.join(sorted(stale))} precede {change} ({what['moved']}); its README.md names no such")
+
     def test_task_out_of_range(self):
         for text in ["4/3", "0/3", "x/3", "3"]:
             with self.assertRaisesRegex(SystemExit, "1 <= N <= M"):

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """What a cut by events does to increments when windows have an end of their own (docs/results.md, `calibration`).
 
 Poisson sequences of rate 1 over (0, 25), so that an increment is a gap. The first 60 % of a sequence's events train, the next 20 % validate.
