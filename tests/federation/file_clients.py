@@ -110,7 +110,7 @@ class FileClients(SameBits):
             mine = sorted((patients.index(patient), (when - datetime.datetime(2019, 3, 1)).total_seconds() / 3600, i, wards.index(ward))
                           for i, (site, patient, when, ward) in enumerate(rows) if site == name)
             self.write(f"site{client}.csv", "sequence,time,type\n" + "".join(f"{s},{t!r},{k}\n" for s, t, _, k in mine))
-        self.configured(data__partition="heterogeneous", data__train=[], data__client_files="site{client}.csv")
+        self.configured(data__partition="homogeneous", data__train=[], data__client_files="site{client}.csv")
         self.train(1, "files")
         self.assertEqual(json.dumps(outcome(self.result("files"))), json.dumps(outcome(self.result("table"))))
         self.assertNotIn("names", self.result("files"))
