@@ -158,7 +158,7 @@ std::string compare(std::vector<FinishedRun> runs) {
 
 namespace {
 
-/// By federation.seed, which alone may differ.
+/// By federation.seed, which alone may differ beside [backend].
 std::map<std::int64_t, FinishedRun> by_seed(std::vector<FinishedRun> runs) {
   for (const auto& setting : differing_settings(runs)) {
     if (setting.key == "federation.seed" || setting.key.starts_with("backend.")) continue;  // no result depends on it
@@ -201,6 +201,7 @@ std::string compare_over_seeds(std::vector<FinishedRun> ours, std::vector<Finish
   const std::string a = side_name(of_ours), b = side_name(of_theirs);
   std::vector<std::vector<std::string>> rows{{"seed", a, b, "difference"}};
   std::vector<double> differences;
+  std::set<std::int64_t> left_out;
   for (const auto* side : {&of_ours, &of_theirs})
     for (const auto& [seed, run] : *side)
       if (!of_ours.contains(seed) || !of_theirs.contains(seed))
@@ -210,7 +211,8 @@ std::string compare_over_seeds(std::vector<FinishedRun> ours, std::vector<Finish
     throw UserError("one seed says nothing of others: name two runs or more on each side, or leave out --against");
   for (const auto& [seed, run] : of_ours) {
     std::vector<FinishedRun> pair{run, of_theirs.at(seed)};
-    keep_clients_of_all(pair);
+    const auto of_pair = keep_clients_of_all(pair);
+    left_out.insert(of_pair.begin(), of_pair.end());
     const double here = evaluation::total(pair[0].clients).headline_per_event();
     const double there = evaluation::total(pair[1].clients).headline_per_event();
     differences.push_back(here - there);
@@ -222,6 +224,10 @@ std::string compare_over_seeds(std::vector<FinishedRun> ours, std::vector<Finish
   std::string text = fmt::format("Test log-likelihood per event, protocol {}, unit of time: {}, by federation.seed\n",
                                  config::word(first.protocol), first.unit) +
                      columns(rows) + "  " + evaluation::sentence_over_seeds(paired, a, b) + "\n";
+  if (!left_out.empty())
+    text +=
+        fmt::format("  Left out of both runs of a seed, as hostile or without a score in one of them: client{} {}.\n",
+                    left_out.size() == 1 ? "" : "s", fmt::join(left_out, ", "));
   return settings.empty() ? text + "\nAll settings are the same.\n" : text + table_of_settings(settings, {a, b});
 }
 

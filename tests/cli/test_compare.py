@@ -74,6 +74,17 @@ class Compare(Case):
         self.assertEqual(self.row(text, "aggregation.divergence"), ["aggregation.divergence", "-", '"w2"'])
         self.assertNotIn("federation.seed  ", text)
 
+    def test_clients_left_out_of_a_seed_are_named(self):
+        for seed in (1, 2):
+            self.result(f"a{seed}", [5, 3, 8, 1], federation__seed=seed)
+            hurt = self.result(f"b{seed}", [6, None if seed == 2 else 3, 8, 1], federation__seed=seed)
+            hurt["honest"] = {"hostile_clients": [1] if seed == 2 else []}
+            self.change(f"b{seed}", hurt)
+        text = self.succeeds("compare", "b1", "b2", "--against", "a1", "a2")
+        self.assertIn("Left out of both runs of a seed, as hostile or without a score in one of them: client 1.", text)
+        self.assertEqual(self.row(text, "1")[3], f"{1 / 60:+.4f}")
+        self.assertEqual(self.row(text, "2")[3], f"{1 / 30:+.4f}")
+
     def test_what_cannot_be_paired_by_seeds(self):
         for name, seed, more in [("a1", 1, {}), ("a2", 2, {}), ("a3", 3, {}), ("b1", 1, {}), ("b3", 3, {}), ("c2", 2, {"model__width": 8}), ("again", 1, {})]:
             self.result(name, [1, 2, 3, 0], federation__seed=seed, **more)
